@@ -1,0 +1,39 @@
+# The two commands: `make grade` and `make test`. Both set up .venv first, from the lock files in requirements/.
+PYTHON ?= python3
+BIN := .venv/bin
+EXAMPLES := examples/submissions
+
+.PHONY: grade test lint lock bench clean
+.DELETE_ON_ERROR:
+
+grade: .venv/base
+	$(BIN)/course grade ps1 $(EXAMPLES)/ps1
+
+test: .venv/dev
+	$(BIN)/python -m pytest
+
+lint: .venv/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+.venv/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv .venv
+
+.venv/base: requirements/base.txt pyproject.toml | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/base.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+.venv/dev: requirements/dev.txt .venv/base
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	touch $@
+
+# Writes the lock files anew from pyproject.toml; needs `uv` on the PATH.
+lock:
+	uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --python-version 3.11 --extra build pyproject.toml -o requirements/base.txt
+	uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --python-version 3.11 --extra build --extra grader --extra dev --constraint requirements/base.txt pyproject.toml -o requirements/dev.txt
+
+clean:
+	rm -rf .venv results .pytest_cache .mypy_cache .ruff_cache

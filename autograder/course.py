@@ -1,0 +1,284 @@
+"""`course.yml` and the problem sets' `assignment.yml`, checked: every mistake is an error that names file and key."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+import yaml
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from autograder.kit.ledger import Ledger
+from autograder.sandbox.runner import Limits
+from autograder.sandbox.zygote import GuestLimits
+
+Slug = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,40}$")]
+Positive = Annotated[float, Field(gt=0)]
+Model = TypeVar("Model", bound=BaseModel)
+Count = Annotated[int, Field(gt=0)]
+
+
+class CourseError(Exception):
+    """The course's own files are wrong; the message says where, what, and what to do."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class LimitSettings(_Strict):
+    """The `limits` of `course.yml`."""
+
+    call_seconds: Positive = 5
+    load_seconds: Positive = 20
+    submission_seconds: Positive = 120
+    processor_seconds: Count = 120
+    memory_mb: Count = 1024
+    scratch_mb: Count = 64
+    scratch_files: Count = 1000
+    open_files: Annotated[int, Field(ge=16)] = 64
+    threads: Count = 32
+    message_mb: Annotated[int, Field(gt=0, le=256)] = 64
+    output_kb: Count = 4096
+
+    def to_limits(self, call_seconds: float | None) -> Limits:
+        """As the sandbox takes them."""
+        return Limits(
+            call_seconds=call_seconds or self.call_seconds,
+            load_seconds=self.load_seconds,
+            submission_seconds=self.submission_seconds,
+            message_bytes=self.message_mb * 2**20,
+            output_bytes=self.output_kb * 2**10,
+            guest=GuestLimits(
+                memory_bytes=self.memory_mb * 2**20,
+                cpu_seconds=self.processor_seconds,
+                scratch_bytes=self.scratch_mb * 2**20,
+                scratch_files=self.scratch_files,
+                open_files=self.open_files,
+                threads=self.threads,
+            ),
+        )
+
+
+class CallLimits(_Strict):
+    """The limits that a problem set or a question may set for itself."""
+
+    call_seconds: Positive
+
+
+class Question(_Strict):
+    """One question of a problem set."""
+
+    id: Slug
+    title: str
+    points: Positive
+    tier: Literal["core", "deepen", "research"]
+    kind: Literal["code", "choice", "written"]
+    names: Annotated[list[Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]], Field(min_length=1)]
+    ledger: list[str] = []
+    limits: CallLimits | None = None
+    explanation: str = ""
+
+
+class Assignment(_Strict):
+    """A problem set's `assignment.yml`."""
+
+    slug: Slug
+    title: str
+    version: Annotated[str, Field(pattern=r"^\d+\.\d+\.\d+$")]
+    module: Slug
+    seed: Annotated[int, Field(ge=0)]
+    limits: CallLimits | None = None
+    questions: Annotated[list[Question], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _names_are_unique(self) -> Assignment:
+        for what, names in (
+            ("question id", [question.id for question in self.questions]),
+            ("name", [name for question in self.questions for name in question.names]),
+        ):
+            for name in names:
+                if names.count(name) > 1:
+                    raise ValueError(f"the {what} {name!r} stands twice")
+        return self
+
+
+class Listing(_Strict):
+    """A problem set as `course.yml` lists it."""
+
+    slug: Slug
+    folder: Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+$")]
+    weight: Positive
+    released: AwareDatetime
+    due: AwareDatetime
+
+    @model_validator(mode="after")
+    def _dates_in_order(self) -> Listing:
+        if self.due <= self.released:
+            raise ValueError(f"{self.slug} is due ({self.due}) before it is released ({self.released})")
+        return self
+
+
+class CourseSettings(_Strict):
+    """`course.yml`."""
+
+    title: str
+    limits: LimitSettings = LimitSettings()
+    problem_sets: Annotated[list[Listing], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _adds_up(self) -> CourseSettings:
+        slugs = [listing.slug for listing in self.problem_sets]
+        for slug in slugs:
+            if slugs.count(slug) > 1:
+                raise ValueError(f"the problem set {slug!r} is listed twice")
+        total = sum(listing.weight for listing in self.problem_sets)
+        if abs(total - 100) > 1e-9:
+            raise ValueError(f"the weights of the problem sets add up to {total:g}, not to 100")
+        return self
+
+
+@dataclass(frozen=True)
+class ProblemSet:
+    """A problem set with the places of its files."""
+
+    assignment: Assignment
+    folder: Path
+    solution: Path
+    ledger_path: Path
+    limits: Limits
+
+    @property
+    def slug(self) -> str:
+        return self.assignment.slug
+
+    def question(self, name: str) -> Question:
+        return next(question for question in self.assignment.questions if question.id == name)
+
+    def call_seconds(self, question: str) -> float:
+        """The wall time one call of a question's function may take."""
+        own = self.question(question).limits
+        return own.call_seconds if own else self.limits.call_seconds
+
+    def suite_hash(self) -> str:
+        """SHA-256 over all that a verdict depends on, the submission and the engine apart."""
+        digest = hashlib.sha256(json.dumps(repr(self.limits)).encode())
+        names = ("assignment.yml", "test_public.py", "test_hidden.py", "mutants.py")
+        for path in [*(self.folder / name for name in names), self.solution, self.ledger_path]:
+            content = path.read_bytes() if path.exists() else b""
+            digest.update(f"{path.name} {len(content)}\n".encode() + content)
+        return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class Course:
+    """The course in a folder."""
+
+    root: Path
+    settings: CourseSettings
+    ledger: Ledger
+
+    def problem_set(self, slug: str) -> ProblemSet:
+        """The problem set of that slug, its `assignment.yml` checked."""
+        listings = {listing.slug: listing for listing in self.settings.problem_sets}
+        if slug not in listings:
+            raise CourseError(f"there is no problem set {slug!r} in course.yml; there are: {', '.join(listings)}")
+        folder = self.root / "assignments" / listings[slug].folder
+        path = folder / "assignment.yml"
+        assignment = _checked(Assignment, path)
+        if assignment.slug != slug:
+            raise CourseError(f"{path}: slug: is {assignment.slug!r}, but course.yml lists this folder as {slug!r}")
+        solution = self.root / "solutions" / f"{listings[slug].folder}.py"
+        for needed in (solution, folder / "test_public.py", folder / "test_hidden.py", folder / "handout.md"):
+            if not needed.is_file():
+                raise CourseError(f"{needed} is missing; the problem set {slug} needs it")
+        own = assignment.limits.call_seconds if assignment.limits else None
+        limits = self.settings.limits.to_limits(own)
+        return ProblemSet(assignment, folder, solution, self.root / "assignments" / "ledger.yml", limits)
+
+
+def load_course(root: Path) -> Course:
+    """Read and check the course in `root`. Raises `CourseError` for every mistake a file can hold."""
+    settings = _checked(CourseSettings, root / "course.yml")
+    for listing in settings.problem_sets:
+        if not (root / "assignments" / listing.folder).is_dir():
+            raise CourseError(
+                f"{root / 'course.yml'}: problem_sets: {listing.slug}: folder: there is no assignments/{listing.folder}"
+            )
+    ledger_path = root / "assignments" / "ledger.yml"
+    rows = read_yaml(ledger_path).get("rows")
+    if not isinstance(rows, dict):
+        raise CourseError(f"{ledger_path}: rows: a mapping from row ids to rows is needed")
+    return Course(root, settings, Ledger(rows))
+
+
+def find_root(start: Path) -> Path:
+    """The folder with `course.yml`, at `start` or above it."""
+    for folder in (start, *start.parents):
+        if (folder / "course.yml").is_file():
+            return folder
+    raise CourseError(f"no course.yml in {start} or above; run `course` inside the course's repository")
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML that refuses a key given twice, instead of keeping the last."""
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+        keys = [key.value for key, _ in node.value]
+        for key in keys:
+            if keys.count(key) > 1:
+                raise yaml.constructor.ConstructorError(None, None, f"the key {key!r} stands twice", node.start_mark)
+        return super().construct_mapping(node, deep)
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """A YAML file that holds a mapping."""
+    try:
+        content = yaml.load(path.read_text(encoding="utf-8"), _Loader)
+    except FileNotFoundError:
+        raise CourseError(f"{path} is missing") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise CourseError(f"{path}: this is not valid YAML: {error}") from None
+    if not isinstance(content, dict):
+        raise CourseError(f"{path}: a mapping of keys to values is needed, not {type(content).__name__}")
+    return content
+
+
+def _checked(kind: type[Model], path: Path) -> Model:
+    content = read_yaml(path)
+    try:
+        return kind.model_validate(content)
+    except ValidationError as error:
+        lines = [f"{path}: {_key(content, problem['loc'])}: {_advice(problem)}" for problem in error.errors()]
+        raise CourseError("\n".join(lines)) from None
+
+
+def _key(content: Any, location: tuple[int | str, ...]) -> str:
+    """Where a problem is, naming list entries by their slug or id where they have one."""
+    names = []
+    for part in location:
+        try:
+            content = content[part]
+        except (KeyError, IndexError, TypeError):
+            content = None
+        name = content.get("slug", content.get("id")) if isinstance(part, int) and isinstance(content, dict) else None
+        names.append(str(name or part))
+    return ": ".join(names) or "the file"
+
+
+def _advice(problem: Any) -> str:
+    kind = problem["type"]
+    if kind == "extra_forbidden":
+        return "this key is not known; check its spelling"
+    if kind == "missing":
+        return "this key is needed"
+    if kind == "timezone_aware":
+        return f"{problem['input']} has no time zone; write one, as in 2026-09-21T23:59:00+00:00"
+    if kind == "datetime_type" and isinstance(problem["input"], datetime.date):
+        return f"{problem['input']} has no time of day and no zone; write 2026-09-21T23:59:00+00:00"
+    message: str = problem["msg"].removeprefix("Value error, ")
+    return message if kind == "value_error" else f"{message} (it is {problem['input']!r})"

@@ -1,0 +1,114 @@
+"""The guest's side of the protocol in `wire`: load one submission, then answer calls until the host hangs up."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import os
+import socket
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from autograder.guest import loading, wire
+
+
+class Connection:
+    """Blocking frames over a stream socket."""
+
+    def __init__(self, stream: socket.socket) -> None:
+        self._stream = stream
+        self._namespace: dict[str, Any] = {}
+
+    def send(self, message: tuple[Any, ...]) -> None:
+        pieces = wire.frame(message)
+        while pieces:
+            sent = self._stream.sendmsg(pieces[:64])
+            while pieces and sent >= len(pieces[0]):
+                sent -= len(pieces.pop(0))
+            if sent:
+                pieces[0] = pieces[0][sent:]
+
+    def receive(self) -> tuple[Any, ...]:
+        """The next message; ends the process when the host is gone."""
+        header_size, payload_size = wire.parse_prefix(self._read(wire.PREFIX.size))
+        header, payload = self._read(header_size), self._read(payload_size)
+        message: tuple[Any, ...] = wire.decode(
+            header, memoryview(payload), handle_callable=self._handle_callable, look_up=self._namespace.get
+        )
+        return message
+
+    def _read(self, size: int) -> bytearray:
+        data = bytearray(size)
+        view = memoryview(data)
+        while len(view):
+            count = self._stream.recv_into(view)
+            if count == 0:
+                os._exit(0)
+            view = view[count:]
+        return data
+
+    def _handle_callable(self, index: int) -> Callable[..., Any]:
+        def call_back(*args: Any, **kwargs: Any) -> Any:
+            self.send(("callback", index, args, kwargs))
+            kind, value = self.receive()
+            if kind == "error":
+                error = getattr(builtins, value["type"], RuntimeError)
+                raise error(value["message"])
+            return value
+
+        return call_back
+
+    def look_up_in(self, namespace: dict[str, Any]) -> None:
+        """Where functions that arrive by name are found."""
+        self._namespace = namespace
+
+
+def serve(stream: socket.socket) -> None:
+    """Answer the host's messages for ever; leaves only by ending the process."""
+    connection = Connection(stream)
+    namespace: dict[str, Any] = {}
+    while True:
+        message = connection.receive()
+        if message[0] == "load":
+            namespace, answer = _load(connection, *message[1:])
+            connection.look_up_in(namespace)
+        elif message[0] == "call":
+            answer = _call(namespace, *message[1:])
+        else:
+            answer = ("value", namespace.get(message[1]), [])
+        _flush()
+        try:
+            connection.send(answer)
+        except Exception as error:
+            # Too large, too deep, or its own methods failed while it was read; nothing of it was sent yet.
+            connection.send(("error", loading.describe_error(error)))
+
+
+def _flush() -> None:
+    """Print what the submission printed before the answer goes out, so that the host knows when it was printed."""
+    with contextlib.suppress(Exception):
+        sys.stdout.flush()
+
+
+def _load(
+    connection: Connection, filename: str, source: bytes, seconds: float, definitions_only: list[str]
+) -> tuple[dict[str, Any], tuple[Any, ...]]:
+    def on_unit(unit: str) -> None:
+        connection.send(("unit", unit))
+
+    namespace, report = loading.load(filename, source, seconds=seconds, definitions_only=definitions_only, on_unit=on_unit)
+    return namespace, ("loaded", report)
+
+
+def _call(
+    namespace: dict[str, Any], name: str, args: tuple[Any, ...], kwargs: dict[str, Any], seconds: float
+) -> tuple[Any, ...]:
+    before = bytes(wire.encode((args, kwargs))[0])
+    try:
+        value, warned = loading.invoke(namespace[name], args, kwargs, seconds)
+        if bytes(wire.encode((args, kwargs))[0]) != before:
+            raise ValueError(loading.CHANGED)
+    except BaseException as error:
+        return "error", loading.describe_error(error)
+    return "value", value, warned

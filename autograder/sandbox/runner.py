@@ -1,0 +1,202 @@
+"""Runs one submission's code in guests: loads it, calls it, and starts a fresh guest when one was lost."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from autograder.guest import loading
+from autograder.kit.student import AlreadyStopped, Answer, Stopped, student_error, undefined
+from autograder.sandbox.backends import SandboxError
+from autograder.sandbox.guest import Guest, GuestEnded
+from autograder.sandbox.zygote import GuestLimits, Zygote
+
+# After this the guest's own timer should have ended the call; the host then ends the guest.
+GRACE_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Everything a submission may use. Seconds are wall time, for one call, for loading one unit, and in all."""
+
+    call_seconds: float = 5.0
+    load_seconds: float = 20.0
+    submission_seconds: float = 120.0
+    message_bytes: int = 64 * 2**20
+    output_bytes: int = 4 * 2**20
+    guest: GuestLimits = field(default_factory=GuestLimits)
+
+
+class GuestRunner:
+    """The `kit.student.Runner` of a grading run."""
+
+    def __init__(self, zygote: Zygote, filename: str, source: bytes, limits: Limits) -> None:
+        self._zygote = zygote
+        self._filename = filename
+        self._source = source
+        self._limits = limits
+        self._deadline = time.monotonic() + limits.submission_seconds
+        self._guest: Guest | None = None
+        self._definitions_only: list[str] = []
+        self._stopped: dict[str, str] = {}
+        self._output = ""
+        self.call_seconds = limits.call_seconds
+        self.report: loading.Report = {"problems": [], "names": []}
+
+    @property
+    def output(self) -> str:
+        """What the submission printed, from its first guest to its last, truncated."""
+        return (self._output + (self._guest.output if self._guest else ""))[: 64 * 1024]
+
+    def load(self) -> None:
+        """Load the submission into a fresh guest. A unit that hangs or ends the process is loaded again in part."""
+        self._drop_guest()
+        for _ in range(20):
+            if time.monotonic() >= self._deadline:
+                break
+            unit = ""
+            self._guest = Guest(
+                self._zygote,
+                self._limits.guest,
+                message_bytes=self._limits.message_bytes,
+                output_bytes=self._limits.output_bytes,
+            )
+            message: tuple[Any, ...] = (
+                "load",
+                self._filename,
+                self._source,
+                self._limits.load_seconds,
+                self._definitions_only,
+            )
+            try:
+                kind, *rest = self._guest.ask(message, self._until(self._limits.load_seconds))
+                while kind == "unit" and rest and isinstance(rest[0], str):
+                    unit = rest[0]
+                    kind, *rest = self._guest.next(self._until(self._limits.load_seconds))
+                if kind == "unconfined":
+                    raise SandboxError(f"a guest could not be locked down: {rest}")
+                report = rest[0] if kind == "loaded" and rest else None
+                if not _is_load_report(report):
+                    self._drop_guest()
+                    raise GuestEnded("sent data that is no answer")
+                self._note(report)
+                return
+            except GuestEnded as end:
+                self._drop_guest()
+                place = unit or "your file"
+                self._note({"problems": [_problem(unit, f"stopped: {place} {end}")], "names": []})
+                if unit in self._definitions_only:
+                    break
+                self._definitions_only.append(unit)
+        self._deadline = min(self._deadline, time.monotonic())
+
+    def _note(self, report: Any) -> None:
+        known = self.report["problems"]
+        fresh = [problem for problem in report["problems"] if problem not in known]
+        self.report = {"problems": known + fresh, "names": report["names"]}
+
+    def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Answer:
+        handles: list[Callable[..., Any]] = []
+        guest = self._ready(name)
+        until = self._until(self.call_seconds)
+        message: tuple[Any, ...] = ("call", name, args, kwargs, self.call_seconds)
+        try:
+            kind, *rest = guest.ask(message, until, handles)
+            while kind == "callback":
+                kind, *rest = guest.ask(_answer_callback(handles, rest), until)
+            return self._answer(name, kind, rest)
+        except GuestEnded as end:
+            self._drop_guest()
+            self._stopped[name] = f"stopped: `{name}` {end}"
+            raise Stopped(self._stopped[name]) from None
+        except Stopped as end:
+            self._stopped[name] = end.safe
+            raise
+
+    def read(self, name: str) -> Any:
+        guest = self._ready(name)
+        try:
+            kind, *rest = guest.ask(("read", name), self._until(self.call_seconds))
+            return self._answer(name, kind, rest).value
+        except GuestEnded as end:
+            self._drop_guest()
+            raise Stopped(f"stopped: reading `{name}`, your code {end}") from None
+
+    def __enter__(self) -> GuestRunner:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._drop_guest()
+
+    def _ready(self, name: str) -> Guest:
+        if name in self._stopped:
+            raise AlreadyStopped(f"not run again: {self._stopped[name]}")
+        if self._guest is None and time.monotonic() < self._deadline:
+            self.load()
+        if self._guest is None or time.monotonic() >= self._deadline:
+            problems = [problem["message"] for problem in self.report["problems"]]
+            reason = problems[-1] if problems and self._guest is None else "the time for one submission is used up"
+            raise AlreadyStopped(f"not run: {reason}")
+        if name not in self.report["names"]:
+            raise undefined(name, self.report)
+        return self._guest
+
+    def _until(self, seconds: float) -> float:
+        return min(self._deadline, time.monotonic() + seconds + GRACE_SECONDS)
+
+    def _answer(self, name: str, kind: str, rest: list[Any]) -> Answer:
+        if kind == "value" and len(rest) == 2 and _is_texts(rest[1]):
+            return Answer(rest[0], rest[1])
+        if kind == "error" and len(rest) == 1 and _is_error_report(rest[0]):
+            raise student_error(name, rest[0])
+        raise GuestEnded("sent data that is no answer")
+
+    def _drop_guest(self) -> None:
+        if self._guest is not None:
+            self._guest.close()
+            self._output += self._guest.output
+            self._guest = None
+
+
+def _answer_callback(handles: list[Callable[..., Any]], rest: list[Any]) -> tuple[Any, ...]:
+    """Run the test's own function that the submission called back; its exceptions go to the submission."""
+    if len(rest) != 3 or type(rest[0]) is not int or not isinstance(rest[1], tuple) or not isinstance(rest[2], dict):
+        raise GuestEnded("sent data that is no answer")
+    index, args, kwargs = rest
+    if not 0 <= index < len(handles) or not all(isinstance(name, str) for name in kwargs):
+        raise GuestEnded("sent data that is no answer")
+    try:
+        return "value", handles[index](*args, **kwargs)
+    except Exception as error:
+        return "error", {"type": type(error).__name__, "message": str(error)}
+
+
+def _problem(unit: str, message: str) -> loading.Report:
+    return {"type": "Stopped", "bases": [], "message": message, "where": [], "unit": unit}
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and len(value) <= 500 and all(isinstance(item, str) for item in value)
+
+
+def _is_error_report(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and value.keys() == {"type", "bases", "message", "where", "unit"}
+        and all(isinstance(value[key], str) and len(value[key]) <= 20_000 for key in ("type", "message", "unit"))
+        and _is_texts(value["bases"])
+        and _is_texts(value["where"])
+    )
+
+
+def _is_load_report(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and value.keys() == {"problems", "names"}
+        and isinstance(value["problems"], list)
+        and len(value["problems"]) <= 50
+        and all(map(_is_error_report, value["problems"]))
+        and _is_texts(value["names"])
+    )

@@ -1,0 +1,127 @@
+"""A worker's warm sandbox, and the guests it forks."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+
+from autograder.sandbox.backends import ENVIRONMENT, GUEST_UID, PRELOAD, Launch, SandboxError
+
+START_SECONDS = 60.0
+SPAWN_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class GuestLimits:
+    """What the kernel enforces on one guest. Sizes in bytes; `memory_bytes` comes on top of the warm interpreter's."""
+
+    memory_bytes: int = 2**30
+    cpu_seconds: int = 60
+    scratch_bytes: int = 64 * 2**20
+    scratch_files: int = 1000
+    open_files: int = 64
+    threads: int = 32
+
+
+@dataclass(frozen=True)
+class Spawned:
+    """A guest that runs: descriptors the caller owns, and the pid by which the zygote reports its end."""
+
+    pid: int
+    pidfd: int
+    stream: socket.socket
+    output: int
+
+
+class Zygote:
+    """One warm sandbox. Forks guests one after the other; `close` ends it and all of them."""
+
+    def __init__(self, launch: Launch) -> None:
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        settings = {
+            "path": launch.path,
+            "preload": PRELOAD,
+            "uid": GUEST_UID,
+            "namespaces": launch.namespaces,
+        }
+        self._ended: dict[int, int] = {}
+        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115
+        command = [*launch.prefix, "-I", "-S", launch.script, str(theirs.fileno()), json.dumps(settings)]
+        with theirs:
+            self._process = subprocess.Popen(
+                command,
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=self._complaints,
+                stderr=self._complaints,
+                env=ENVIRONMENT,
+            )
+        if not self._receive(START_SECONDS)[0].get("ready"):
+            raise self._failure("did not start")
+
+    def spawn(self, limits: GuestLimits) -> Spawned:
+        """Fork a guest. Raises `SandboxError` when the sandbox cannot."""
+        stream, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        output, their_output = os.pipe()
+        try:
+            with theirs:
+                request = json.dumps(asdict(limits)).encode()
+                socket.send_fds(self._control, [request], [theirs.fileno(), their_output])
+        except OSError as error:
+            stream.close()
+            os.close(output)
+            raise self._failure(f"is gone ({error})") from None
+        finally:
+            os.close(their_output)
+        while True:
+            answer, handed = self._receive(SPAWN_SECONDS)
+            if "pid" in answer:
+                stream.setblocking(False)
+                os.set_blocking(output, False)
+                return Spawned(answer["pid"], handed[0], stream, output)
+            self._ended[answer["ended"]] = answer["status"]
+
+    def kill(self, guest: Spawned) -> int:
+        """Kill a guest if it still lives, wait for its end, and return its exit status (negative: the signal)."""
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(guest.pidfd, signal.SIGKILL)
+        return self.wait(guest)
+
+    def wait(self, guest: Spawned) -> int:
+        """Wait for the end of a guest that is ending; returns its exit status."""
+        while guest.pid not in self._ended:
+            answer, _ = self._receive(SPAWN_SECONDS)
+            self._ended[answer["ended"]] = answer["status"]
+        return self._ended.pop(guest.pid)
+
+    def _receive(self, seconds: float) -> tuple[dict[str, int], list[int]]:
+        deadline = time.monotonic() + seconds
+        poll = select.poll()
+        poll.register(self._control, select.POLLIN)
+        if not poll.poll(max(0, deadline - time.monotonic()) * 1000):
+            raise self._failure(f"did not answer within {seconds:g} s")
+        data, handed, _, _ = socket.recv_fds(self._control, 65536, 1)
+        if not data:
+            raise self._failure("ended by itself")
+        return json.loads(data), handed
+
+    def _failure(self, what: str) -> SandboxError:
+        self.close()
+        self._complaints.seek(0)
+        text = self._complaints.read()[-2000:].decode("utf-8", "replace").strip()
+        return SandboxError(f"the sandbox {what}" + (f": {text}" if text else ""))
+
+    def close(self) -> None:
+        """End the zygote and every guest of it."""
+        self._control.close()
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()

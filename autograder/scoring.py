@@ -1,0 +1,120 @@
+"""From outcomes to a record: points, what the student may read of each test, and what a person should look at."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from autograder.course import ProblemSet
+from autograder.guest.loading import Report
+from autograder.journal import Record
+from autograder.kit.bench import BLOCKED, FAILED, FAULT, PASSED, Outcome
+from autograder.kit.student import UNDONE, problem_text
+from autograder.variants import Variant
+
+
+def record(
+    problem_set: ProblemSet,
+    outcomes: Sequence[Outcome],
+    *,
+    slips: Mapping[str, Variant],
+    answers: Mapping[str, str],
+    report: Report,
+    output: str,
+    staff_output: str,
+    fault: str,
+    provenance: Mapping[str, Any],
+    started: float,
+    seconds: float,
+) -> Record:
+    """The journal's record of one grading. `fault` is empty unless the grader itself failed: then its score means nothing.
+
+    `output` is what the submission printed before it had seen a hidden test's inputs, `staff_output` what came after.
+    """
+    faulty = [outcome for outcome in outcomes if outcome.status == FAULT]
+    if faulty and not fault:
+        fault = "\n".join(f"{outcome.test}: {outcome.message}" for outcome in faulty)
+    questions = [_question(problem_set, question.id, outcomes, answers) for question in problem_set.assignment.questions]
+    return {
+        "score": sum(question["score"] for question in questions),
+        "execution_time": round(seconds, 3),
+        "output": output,
+        "tests": [_test(outcome, slips.get(outcome.test)) for outcome in outcomes],
+        "extra_data": {
+            "questions": questions,
+            "staff_output": staff_output,
+            "problems": [problem_text(problem) for problem in report["problems"]],
+            "look": _look(outcomes, report, fault),
+            "provenance": {
+                **provenance,
+                "fault": fault,
+                "started": datetime.datetime.fromtimestamp(started, datetime.UTC).isoformat(timespec="seconds"),
+            },
+        },
+    }
+
+
+def _question(problem_set: ProblemSet, name: str, outcomes: Sequence[Outcome], answers: Mapping[str, str]) -> dict[str, Any]:
+    question = problem_set.question(name)
+    own = [outcome for outcome in outcomes if outcome.question == name]
+    entry: dict[str, Any] = {
+        "id": name,
+        "title": question.title,
+        "kind": question.kind,
+        "score": sum(outcome.earned for outcome in own),
+        "max_score": question.points,
+        "undone": bool(own) and all(_is_undone(outcome) for outcome in own),
+    }
+    if question.kind == "written":
+        entry["answer"] = answers.get(name, "")
+        entry["undone"] = not entry["answer"].strip()
+    return entry
+
+
+def _is_undone(outcome: Outcome) -> bool:
+    return outcome.status in (FAILED, BLOCKED) and outcome.message.startswith(UNDONE)
+
+
+def _test(outcome: Outcome, slip: Variant | None) -> dict[str, Any]:
+    """One entry of Gradescope's `tests`. Its `output` is the student's to read; `extra_data` is for staff only."""
+    lines: list[str] = []
+    if outcome.status == FAULT:
+        lines.append("This test could not be run: a fault of the grader, not of your work.")
+    elif outcome.status != PASSED:
+        said = outcome.safe if outcome.hidden else outcome.message
+        if said:
+            lines.append(said)
+        if slip is not None:
+            lines.append(f"Likely slip: {slip.hint}")
+        if outcome.hint and not _is_undone(outcome):
+            lines.append(f"Hint: {outcome.hint}")
+    return {
+        "name": f"{outcome.question}: {outcome.title}",
+        "score": outcome.earned,
+        "max_score": outcome.points,
+        "status": "passed" if outcome.status == PASSED else "failed",
+        "output": "\n".join(lines),
+        "visibility": "visible",
+        "tags": [outcome.question],
+        "extra_data": {
+            "test": outcome.test,
+            "question": outcome.question,
+            "hidden": outcome.hidden,
+            "outcome": outcome.status,
+            "message": outcome.message,
+            "slip": slip.name if slip else "",
+            "seconds": outcome.seconds,
+        },
+    }
+
+
+def _look(outcomes: Sequence[Outcome], report: Report, fault: str) -> list[str]:
+    """What a TA should look at, most serious first; short sentences."""
+    look = [f"grader fault: {fault.strip().splitlines()[-1]}"] if fault else []
+    look += [problem_text(problem).partition("\n")[0] for problem in report["problems"][:2]]
+    for outcome in outcomes:
+        first = outcome.message.partition("\n")[0]
+        if outcome.status == FAILED and (first.startswith("stopped") or " is not defined" in first):
+            look.append(first)
+    return list(dict.fromkeys(look))

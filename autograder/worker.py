@@ -1,0 +1,230 @@
+"""A grading worker: one pytest session that collects a problem set's tests once and runs them for submission after
+submission, each in a guest of its own.
+
+Started by `run` as `python -m autograder.worker ROOT SLUG FD`. Over the connection FD it takes pairs of messages, a JSON
+object `{student, filename}` and the submission's bytes, and answers each with a record as JSON.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+import os
+import platform
+import sys
+import time
+import traceback
+from multiprocessing.connection import Connection
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from _pytest.runner import runtestprotocol
+
+import autograder
+from autograder import scoring, variants
+from autograder.course import Course, CourseError, ProblemSet, load_course
+from autograder.guest.loading import Report
+from autograder.kit.bench import FAILED, Bench, is_hidden, missing_requirements
+from autograder.kit.marks import Graded, graded_mark
+from autograder.kit.student import StudentError
+from autograder.sandbox.backends import SandboxError, bubblewrap
+from autograder.sandbox.runner import GuestRunner
+from autograder.sandbox.zygote import Zygote
+from autograder.slips import SlipFinder
+from autograder.submissions import Submission
+
+
+class GradingBench(Bench):
+    """The bench of a grading run: hidden tests, the reference, and submissions from a connection."""
+
+    def __init__(self, course: Course, problem_set: ProblemSet, connection: Connection) -> None:
+        super().__init__(course.ledger, problem_set.assignment.seed)
+        self.problem_set = problem_set
+        self.connection = connection
+        self.solution = _import_file(problem_set.solution)
+        self.suite = problem_set.suite_hash()
+        mutants_path = problem_set.folder / "mutants.py"
+        mutants = variants.declared_in(_import_file(mutants_path)) if mutants_path.exists() else []
+        first_names = {question.id: question.names[0] for question in problem_set.assignment.questions}
+        self.slips = SlipFinder(mutants, self.solution, first_names)
+        self.found: dict[str, variants.Variant] = {}
+        self.zygote: Zygote | None = None
+
+    @pytest.fixture
+    def reference(self) -> ModuleType:
+        """The reference solution."""
+        return self.solution
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        problems = authoring_problems(self.problem_set, items)
+        if problems:
+            raise pytest.UsageError("\n".join(problems))
+        # All public tests first: what a submission prints before it has seen a hidden input may be shown to its author.
+        order = [question.id for question in self.problem_set.assignment.questions]
+        items.sort(key=lambda item: (is_hidden(item), order.index(_mark(item).question)))
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        if session.testsfailed:
+            raise session.Interrupted(f"{session.testsfailed} errors during collection")
+        self.connection.send_bytes(json.dumps({"ready": len(session.items)}).encode())
+        while True:
+            try:
+                task = json.loads(self.connection.recv_bytes())
+                source = self.connection.recv_bytes()
+            except EOFError:
+                break
+            submission = Submission(task["student"], task["filename"], source)
+            self.connection.send_bytes(json.dumps(self.grade(submission, session.items)).encode("utf-8", "backslashreplace"))
+        if self.zygote:
+            self.zygote.close()
+        return True
+
+    def grade(self, submission: Submission, items: list[pytest.Item]) -> dict[str, Any]:
+        """Grade one submission; the record says so if the grader was at fault."""
+        started, begun = time.time(), time.perf_counter()
+        self.outcomes.clear()
+        self.found.clear()
+        answers: dict[str, str] = {}
+        fault = shown = staff_only = ""
+        report: Report = {"problems": [], "names": []}
+        try:
+            if self.zygote is None:
+                self.zygote = Zygote(bubblewrap())
+            with GuestRunner(self.zygote, submission.filename, submission.source, self.problem_set.limits) as runner:
+                self.runner = runner
+                runner.load()
+                answers = self.written_answers(runner)
+                shown = runner.output
+                for item in items:
+                    runner.call_seconds = self.problem_set.call_seconds(_mark(item).question)
+                    self.run_test(item)
+                    if not is_hidden(item):
+                        shown = runner.output
+                report = runner.report
+                staff_only = runner.output[len(shown) :]
+        except SandboxError as error:
+            fault = str(error)
+        except Exception:
+            fault = traceback.format_exc(limit=-4)
+        if fault and self.zygote is not None:
+            self.zygote.close()
+            self.zygote = None
+        return scoring.record(
+            self.problem_set,
+            [self.outcomes[item.name] for item in items if item.name in self.outcomes],
+            slips=self.found,
+            answers=answers,
+            report=report,
+            output=shown,
+            staff_output=staff_only,
+            fault=fault,
+            provenance={
+                "student": submission.student,
+                "problem_set": self.problem_set.slug,
+                "version": self.problem_set.assignment.version,
+                "filename": submission.filename,
+                "submission": submission.sha256,
+                "suite": self.suite,
+                "engine": autograder.__version__,
+                "python": platform.python_version(),
+                "numpy": np.__version__,
+                "backend": "bubblewrap",
+                "seed": self.seed,
+            },
+            started=started,
+            seconds=time.perf_counter() - begun,
+        )
+
+    def run_test(self, item: pytest.Item) -> None:
+        """Run one test; if it fails, look for the slip behind it."""
+        self.current = None
+        runtestprotocol(item, nextitem=None, log=False)
+        outcome = self.outcomes[item.name]
+        if outcome.status == FAILED and self.current is not None:
+            slip = self.slips.find(outcome.question, self.current.calls)
+            if slip is not None:
+                self.found[item.name] = slip
+
+    def written_answers(self, runner: GuestRunner) -> dict[str, str]:
+        """The texts that a person will grade, by question."""
+        answers = {}
+        for question in self.problem_set.assignment.questions:
+            if question.kind == "written":
+                try:
+                    value = runner.read(question.names[0])
+                except StudentError:
+                    value = None
+                answers[question.id] = value[:20_000] if isinstance(value, str) else ""
+        return answers
+
+
+def authoring_problems(problem_set: ProblemSet, items: list[pytest.Item]) -> list[str]:
+    """What is wrong between tests and `assignment.yml`, each a sentence; empty when they agree."""
+    problems = []
+    questions = {question.id: question for question in problem_set.assignment.questions}
+    earned = dict.fromkeys(questions, 0.0)
+    for item in items:
+        mark = graded_mark(item)
+        if mark is None:
+            problems.append(f"{item.nodeid} has no @graded mark")
+        elif mark.question not in questions:
+            problems.append(f"{item.nodeid} grades {mark.question!r}, which is no question of assignment.yml")
+        else:
+            earned[mark.question] += mark.points
+    for name, question in questions.items():
+        if question.kind == "written":
+            if earned[name]:
+                problems.append(f"{name} is graded by a person, but tests give it {earned[name]:g} points")
+        elif abs(earned[name] - question.points) > 1e-9:
+            problems.append(
+                f"{problem_set.folder / 'assignment.yml'}: {name}: points: is {question.points:g}, "
+                f"but its tests add up to {earned[name]:g}"
+            )
+    return problems + missing_requirements(items)
+
+
+def _mark(item: pytest.Item) -> Graded:
+    mark = graded_mark(item)
+    assert mark is not None, f"{item.nodeid} has no @graded mark"
+    return mark
+
+
+def _import_file(path: Path) -> ModuleType:
+    """Import one of the course's own files under its dotted name, so that it can import its neighbours."""
+    name = (
+        ".".join([*path.parts[-2:-1], path.stem])
+        if path.parent.name == "solutions"
+        else f"_course_{path.parent.name}_{path.stem}"
+    )
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise CourseError(f"{path} cannot be imported")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def main() -> int:
+    root, slug, descriptor = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    # The course's own files import each other as `solutions.…`, wherever the grader was started.
+    sys.path.insert(0, str(root))
+    course = load_course(root)
+    problem_set = course.problem_set(slug)
+    connection = Connection(descriptor)
+    bench = GradingBench(course, problem_set, connection)
+    files = [str(problem_set.folder / name) for name in ("test_public.py", "test_hidden.py")]
+    options = ["-q", "-s", "--import-mode=importlib", "--noconftest", f"--rootdir={problem_set.folder}", "-c", os.devnull]
+    options += ["-p", "no:cacheprovider", "-p", "no:warnings", "-p", "no:logging", "-p", "no:doctest", "-p", "no:unittest"]
+    return int(pytest.main([*options, *files], plugins=[bench]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
