@@ -12,10 +12,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from autograder.authoring.release import problem_set_files, stale, template_files, write
 from autograder.course import CourseError, find_root, load_course
 from autograder.journal import Journal
 from autograder.run import WorkerError, cores
 from autograder.run import grade as grade_submissions
+from autograder.sandbox.backends import BACKENDS
 from autograder.submissions import find_submissions
 from autograder.table import grades_table
 
@@ -44,6 +46,7 @@ def grade(
     jobs: Annotated[int, typer.Option(min=0, help="Grading workers; 0 means one a core.")] = 0,
     only: Annotated[list[str] | None, typer.Option(help="Grade only this student; can be given more than once.")] = None,
     results: Annotated[Path | None, typer.Option(help="Where records are kept; the course's results/ if not given.")] = None,
+    backend: Annotated[str | None, typer.Option(help="bubblewrap or sandlock; the first that works if not given.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the table.")] = False,
 ) -> None:
     """Grade submissions in the sandbox, keep a record of each, and show the table.
@@ -56,6 +59,8 @@ def grade(
         submissions, unreadable = find_submissions(folder, chosen.assignment.module)
     except (CourseError, FileNotFoundError) as error:
         _refuse(str(error))
+    if backend is not None and backend not in BACKENDS:
+        _refuse(f"there is no backend {backend!r}; there are {', '.join(BACKENDS)}")
     if only:
         missing = sorted(set(only) - {submission.student for submission in submissions})
         if missing:
@@ -77,6 +82,7 @@ def grade(
                 submissions,
                 journal,
                 jobs=jobs or cores(),
+                backend=backend,
                 on_done=lambda _: progress.advance(task),
             )
     except (WorkerError, OSError) as error:
@@ -93,6 +99,30 @@ def grade(
         out.print(f"records: {journal.root}", highlight=False, soft_wrap=True)
     needs = any(one.record["extra_data"]["provenance"]["fault"] for one in stored) or bool(unreadable)
     raise typer.Exit(NEEDS_YOU if needs else 0)
+
+
+@app.command()
+def release(
+    problem_set: Annotated[str, typer.Argument(help="The problem set, such as ps1.")],
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; say what differs from the sources.")] = False,
+) -> None:
+    """Generate the problem set's part of student_template/ from its sources.
+
+    With --check, exit code 1 means that generated files are stale.
+    """
+    try:
+        found = load_course(find_root(Path.cwd()))
+        chosen = found.problem_set(problem_set)
+        files = {**template_files(found), **problem_set_files(found, chosen)}
+    except CourseError as error:
+        _refuse(str(error))
+    folder = found.root / "student_template"
+    names = stale(files, folder) if check else write(files, folder)
+    for name in names:
+        out.print(f"{'stale' if check else 'wrote'}  student_template/{name}", highlight=False, soft_wrap=True)
+    out.print(f"{len(files) - len(names)} of {len(files)} files are up to date" + ("" if check else ", the rest is now"))
+    if check and names:
+        raise typer.Exit(NEEDS_YOU)
 
 
 def main() -> None:

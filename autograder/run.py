@@ -73,6 +73,7 @@ def grade(
     journal: Journal,
     *,
     jobs: int,
+    backend: str | None = None,
     on_done: Callable[[Stored], None] = lambda stored: None,
 ) -> list[Stored]:
     """Grade every submission that the journal does not hold yet for this suite; returns one record each, in order."""
@@ -88,23 +89,23 @@ def grade(
             on_done(known)
         else:
             queue.append(submission)
-    for submission, record in _graded(root, problem_set, queue, jobs):
+    for submission, record in _graded(root, problem_set, queue, jobs, backend):
         done[submission.student] = journal.append(submission.student, record)
         on_done(done[submission.student])
     return [done[student] for student in students]
 
 
 def _graded(
-    root: Path, problem_set: ProblemSet, queue: deque[Submission], jobs: int
+    root: Path, problem_set: ProblemSet, queue: deque[Submission], jobs: int, backend: str | None
 ) -> Iterator[tuple[Submission, dict[str, Any]]]:
     """Yield each submission of the queue with its record. What the grader failed at is tried once more, by a new worker."""
     tries: dict[str, int] = {}
     failures: dict[str, dict[str, Any]] = {}
-    workers = [_start(root, problem_set.slug) for _ in range(min(jobs, len(queue)))]
+    workers = [_start(root, problem_set.slug, backend) for _ in range(min(jobs, len(queue)))]
     try:
         while queue or any(worker.task for worker in workers):
             if not workers:
-                workers.append(_start(root, problem_set.slug))
+                workers.append(_start(root, problem_set.slug, backend))
             timeout = max(0.0, min(worker.deadline for worker in workers) - time.monotonic())
             ready = wait([worker.connection for worker in workers], timeout)
             for worker in list(workers):
@@ -175,12 +176,20 @@ def _receive(worker: _Worker) -> dict[str, Any] | None:
     return None
 
 
-def _start(root: Path, slug: str) -> _Worker:
+def _start(root: Path, slug: str, backend: str | None) -> _Worker:
     ours, theirs = socket.socketpair()
     complaints = tempfile.TemporaryFile()  # noqa: SIM115
     with theirs:
         process = subprocess.Popen(
-            [sys.executable, "-m", "autograder.worker", str(root), slug, str(theirs.fileno())],
+            [
+                sys.executable,
+                "-m",
+                "autograder.worker",
+                str(root),
+                slug,
+                str(theirs.fileno()),
+                *([backend] if backend else []),
+            ],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=complaints,

@@ -113,8 +113,11 @@ def _look(outcomes: Sequence[Outcome], report: Report, fault: str) -> list[str]:
     """What a TA should look at, most serious first; short sentences."""
     look = [f"grader fault: {fault.strip().splitlines()[-1]}"] if fault else []
     look += [problem_text(problem).partition("\n")[0] for problem in report["problems"][:2]]
-    for outcome in outcomes:
-        first = outcome.message.partition("\n")[0]
-        if outcome.status == FAILED and (first.startswith("stopped") or " is not defined" in first):
-            look.append(first)
+    firsts = [outcome.message.partition("\n")[0] for outcome in outcomes if outcome.status == FAILED]
+    look += [first for first in firsts if first.startswith("stopped")]
+    renamed = [first for first in firsts if "did you rename it" in first]
+    absent = [first.split("`")[1] for first in firsts if first.endswith("` is not defined")]
+    look += renamed[:2]
+    if absent:
+        look.append(f"not defined: {', '.join(dict.fromkeys(absent))}")
     return list(dict.fromkeys(look))

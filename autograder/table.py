@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
-from rich.markup import escape
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
@@ -20,31 +20,26 @@ def number(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def grades_table(problem_set: ProblemSet, stored: Sequence[Stored], unreadable: Sequence[Unreadable]) -> Table:
-    """Student, points a question, total, and what needs a look. Questions are numbered; the caption names them."""
+def grades_table(problem_set: ProblemSet, stored: Sequence[Stored], unreadable: Sequence[Unreadable]) -> Group:
+    """Student, points a question, total, and what needs a look. Questions are numbered; the last line names them."""
     questions = problem_set.assignment.questions
     automatic = sum(question.points for question in questions if question.kind != "written")
-    table = Table(
-        title=f"{problem_set.slug}: {escape(problem_set.assignment.title)}",
-        caption="   ".join(f"{place} {question.id}" for place, question in enumerate(questions, start=1)),
-        title_justify="left",
-        caption_justify="left",
-        box=SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-    )
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("student", no_wrap=True)
     for place, question in enumerate(questions, start=1):
-        table.add_column(f"{place}\n/{number(question.points)}", justify="right", no_wrap=True, min_width=3)
+        table.add_column(f"{place}\n/{number(question.points)}", justify="right", no_wrap=True)
     table.add_column(f"total\n/{number(automatic)}", justify="right", style="bold", no_wrap=True)
-    table.add_column("needs a look", ratio=1, min_width=24)
+    table.add_column("needs a look", overflow="fold")
     for one in stored:
         extra = one.record["extra_data"]
-        cells = [_cell(question, bool(extra["provenance"]["fault"])) for question in extra["questions"]]
-        total = Text("?", "red") if extra["provenance"]["fault"] else Text(number(one.record["score"]))
-        table.add_row(one.provenance["student"], *cells, total, plain("; ".join(extra["look"]), 120))
+        fault = bool(extra["provenance"]["fault"])
+        cells = [_cell(question, fault) for question in extra["questions"]]
+        total = Text("?", "red") if fault else Text(number(one.record["score"]))
+        table.add_row(one.provenance["student"], *cells, total, plain("; ".join(extra["look"]), 200))
     for entry in unreadable:
-        table.add_row(plain(entry.name, 24), *["" for _ in questions], "", plain(f"not graded: {entry.reason}", 120))
-    return table
+        table.add_row(plain(entry.name, 24), *["" for _ in questions], "", plain(f"not graded: {entry.reason}", 200))
+    legend = "   ".join(f"{place} {question.id}" for place, question in enumerate(questions, start=1))
+    return Group(Text(f"{problem_set.slug}: {problem_set.assignment.title}", "bold"), table, Text(legend, "dim"))
 
 
 def _cell(question: dict[str, Any], fault: bool) -> Text:

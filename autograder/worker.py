@@ -1,8 +1,8 @@
 """A grading worker: one pytest session that collects a problem set's tests once and runs them for submission after
 submission, each in a guest of its own.
 
-Started by `run` as `python -m autograder.worker ROOT SLUG FD`. Over the connection FD it takes pairs of messages, a JSON
-object `{student, filename}` and the submission's bytes, and answers each with a record as JSON.
+Started by `run` as `python -m autograder.worker ROOT SLUG FD [BACKEND]`. Over the connection FD it takes pairs of messages,
+a JSON object `{student, filename}` and the submission's bytes, and answers each with a record as JSON.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from autograder.guest.loading import Report
 from autograder.kit.bench import FAILED, Bench, is_hidden, missing_requirements
 from autograder.kit.marks import Graded, graded_mark
 from autograder.kit.student import StudentError
-from autograder.sandbox.backends import SandboxError, bubblewrap
+from autograder.sandbox.backends import SandboxError
 from autograder.sandbox.runner import GuestRunner
-from autograder.sandbox.zygote import Zygote
+from autograder.sandbox.zygote import Zygote, open_zygote
 from autograder.slips import SlipFinder
 from autograder.submissions import Submission
 
@@ -41,8 +41,9 @@ from autograder.submissions import Submission
 class GradingBench(Bench):
     """The bench of a grading run: hidden tests, the reference, and submissions from a connection."""
 
-    def __init__(self, course: Course, problem_set: ProblemSet, connection: Connection) -> None:
+    def __init__(self, course: Course, problem_set: ProblemSet, connection: Connection, backend: str | None) -> None:
         super().__init__(course.ledger, problem_set.assignment.seed)
+        self.backend = backend
         self.problem_set = problem_set
         self.connection = connection
         self.solution = _import_file(problem_set.solution)
@@ -89,11 +90,12 @@ class GradingBench(Bench):
         self.outcomes.clear()
         self.found.clear()
         answers: dict[str, str] = {}
-        fault = shown = staff_only = ""
+        fault = shown = staff_only = backend = ""
         report: Report = {"problems": [], "names": []}
         try:
             if self.zygote is None:
-                self.zygote = Zygote(bubblewrap())
+                self.zygote = open_zygote(self.backend)
+            backend = self.zygote.backend
             with GuestRunner(self.zygote, submission.filename, submission.source, self.problem_set.limits) as runner:
                 self.runner = runner
                 runner.load()
@@ -132,7 +134,7 @@ class GradingBench(Bench):
                 "engine": autograder.__version__,
                 "python": platform.python_version(),
                 "numpy": np.__version__,
-                "backend": "bubblewrap",
+                "backend": backend,
                 "seed": self.seed,
             },
             started=started,
@@ -219,7 +221,7 @@ def main() -> int:
     course = load_course(root)
     problem_set = course.problem_set(slug)
     connection = Connection(descriptor)
-    bench = GradingBench(course, problem_set, connection)
+    bench = GradingBench(course, problem_set, connection, sys.argv[4] if len(sys.argv) > 4 else None)
     files = [str(problem_set.folder / name) for name in ("test_public.py", "test_hidden.py")]
     options = ["-q", "-s", "--import-mode=importlib", "--noconftest", f"--rootdir={problem_set.folder}", "-c", os.devnull]
     options += ["-p", "no:cacheprovider", "-p", "no:warnings", "-p", "no:logging", "-p", "no:doctest", "-p", "no:unittest"]

@@ -25,7 +25,7 @@ CLONE_NEWPID = 0x20000000
 NAMESPACES = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS
 
 MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_RDONLY = 2, 4, 8, 1
-PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_CAPBSET_DROP = 4, 38, 24
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_CAPBSET_DROP = 1, 4, 38, 24
 SECCOMP_SET_MODE_FILTER = 1
 _CLONE = {"x86_64": 56, "aarch64": 220}
 _SECCOMP = {"x86_64": 317, "aarch64": 277}
@@ -120,6 +120,21 @@ def drop_privileges() -> None:
     _check(_libc.syscall(_CAPSET[os.uname().machine], header, nothing), "drop capabilities")
     _check(_libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "set no_new_privs")
     _check(_libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "forbid core dumps and tracing")
+
+
+def die_with_parent() -> None:
+    """Ask the kernel to kill this process when the one that forked it ends."""
+    _check(_libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0), "end with the zygote")
+
+
+def hide_files(readable: list[str]) -> None:
+    """Let Landlock refuse every file but those below `readable`, all writing, and signals to other processes."""
+    import sandlock
+
+    try:
+        sandlock.confine(sandlock.Sandbox(fs_readable=readable))
+    except Exception as error:
+        raise ConfinementError(f"Landlock: {error}") from None
 
 
 def filter_system_calls(program: bytes) -> None:

@@ -35,6 +35,10 @@ _ASSIGNED_MAGIC = re.compile(r"^(\s*[\w, ]+=\s*)[!%].*$")
 _MAGIC_LINE = re.compile(r"^(\s*)([!%?].*|[\w.]+\?{1,2})$")
 
 
+# Set while a submission is loaded: `check` cells in it then have nothing to do.
+loading_now = False
+
+
 class TimeUp(BaseException):
     """The time of a call or unit is over; no `Exception`, so that a broad `except` does not swallow it."""
 
@@ -116,12 +120,16 @@ def load(
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         units = []
         problems.append({**describe_error(error), "message": f"this is not a notebook that can be read: {error}"[:MAX_TEXT]})
+    global loading_now
+    loading_now = True
+    sys.modules.setdefault("autograder.kit", _kit_stand_in())
     for unit, text in units:
         on_unit(unit)
         try:
             _run_unit(unit, text, namespace, seconds, unit in definitions_only)
         except BaseException as error:
             problems.append(describe_error(error, unit))
+    loading_now = False
     names = [name for name in namespace if name not in given and not name.startswith("_")]
     return namespace, {"problems": problems[:50], "names": [name[:100] for name in names[:500]]}
 
@@ -181,6 +189,17 @@ def _notebook_names() -> dict[str, Any]:
         """IPython's `display`; there is no page to show anything on."""
 
     return {"display": display, "get_ipython": lambda: None}
+
+
+def _kit_stand_in() -> types.ModuleType:
+    """What `from autograder.kit import check` finds where the kit is not: in the guest, which holds no tests."""
+
+    def check(_question: str) -> None:
+        """Does nothing; the grader runs the tests."""
+
+    kit = types.ModuleType("autograder.kit")
+    kit.check = check  # type: ignore[attr-defined]
+    return kit
 
 
 def invoke(

@@ -35,7 +35,7 @@ GUEST_SOCKET = 3
 def main() -> None:
     settings: dict[str, Any] = json.loads(sys.argv[2])
     control = socket.socket(fileno=int(sys.argv[1]))
-    if os.getuid() == 0:
+    if os.getuid() == 0 and settings["namespaces"]:
         os.setgroups([])
         os.setgid(settings["uid"])
         os.setuid(settings["uid"])
@@ -46,6 +46,8 @@ def main() -> None:
     for name in settings["preload"]:
         importlib.import_module(name)
     figures.warm_up()
+    if not settings["namespaces"]:
+        importlib.import_module("sandlock")
     # Threads do not survive a fork, and new namespaces need a single one.
     threads = len(os.listdir("/proc/self/task"))
     if threads != 1:
@@ -116,6 +118,10 @@ def _be_guest(
         )
         if settings["namespaces"]:
             confine.mount_private(limits["scratch_bytes"], limits["scratch_files"])
+        else:
+            os.chdir(os.environ["HOME"])
+            confine.hide_files(settings["readable"])
+        confine.die_with_parent()
         confine.drop_privileges()
         confine.filter_system_calls(program)
     except BaseException as error:

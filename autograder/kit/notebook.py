@@ -7,12 +7,16 @@ import io
 import sys
 from pathlib import Path
 
+from autograder.guest import loading
+
 
 def check(question: str) -> None:
     """Run the public tests of `question` on this notebook's functions and print points and reasons.
 
     Raises `ValueError` for a question that does not exist, naming those that do.
     """
+    if loading.loading_now:
+        return
     # Imported here, so that grading runs and tests do not load the student's own side.
     import pytest
 

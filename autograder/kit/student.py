@@ -198,6 +198,8 @@ def undefined(name: str, report: loading.Report) -> Undefined:
 def problem_text(problem: loading.Report) -> str:
     """One error of a submission's own, in a line for its author."""
     where = problem.get("where") or []
+    if problem["type"] == "Stopped":
+        return str(problem["message"])
     place = where[-1] if where else problem.get("unit", "")
     return f"{problem['type']}: {problem['message']}" + (f" ({place})" if place else "")
 

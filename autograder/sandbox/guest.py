@@ -162,6 +162,4 @@ class Guest:
 
     def _release(self) -> None:
         self._open = False
-        self._stream.close()
-        os.close(self._spawned.output)
-        os.close(self._spawned.pidfd)
+        self._spawned.release()

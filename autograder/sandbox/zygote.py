@@ -13,7 +13,7 @@ import tempfile
 import time
 from dataclasses import asdict, dataclass
 
-from autograder.sandbox.backends import ENVIRONMENT, GUEST_UID, PRELOAD, Launch, SandboxError
+from autograder.sandbox.backends import BACKENDS, GUEST_UID, PRELOAD, Launch, SandboxError
 
 START_SECONDS = 60.0
 SPAWN_SECONDS = 10.0
@@ -40,21 +40,30 @@ class Spawned:
     stream: socket.socket
     output: int
 
+    def release(self) -> None:
+        """Close the descriptors."""
+        self.stream.close()
+        os.close(self.output)
+        os.close(self.pidfd)
+
 
 class Zygote:
     """One warm sandbox. Forks guests one after the other; `close` ends it and all of them."""
 
     def __init__(self, launch: Launch) -> None:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.backend = launch.backend
+        self._stage = launch.stage
         settings = {
             "path": launch.path,
             "preload": PRELOAD,
             "uid": GUEST_UID,
             "namespaces": launch.namespaces,
+            "readable": launch.readable,
         }
         self._ended: dict[int, int] = {}
         self._complaints = tempfile.TemporaryFile()  # noqa: SIM115
-        command = [*launch.prefix, "-I", "-S", launch.script, str(theirs.fileno()), json.dumps(settings)]
+        command = [*launch.command, "-I", "-S", launch.script, str(theirs.fileno()), json.dumps(settings)]
         with theirs:
             self._process = subprocess.Popen(
                 command,
@@ -62,7 +71,8 @@ class Zygote:
                 stdin=subprocess.DEVNULL,
                 stdout=self._complaints,
                 stderr=self._complaints,
-                env=ENVIRONMENT,
+                env=launch.environment,
+                cwd="/",
             )
         if not self._receive(START_SECONDS)[0].get("ready"):
             raise self._failure("did not start")
@@ -114,9 +124,11 @@ class Zygote:
         return json.loads(data), handed
 
     def _failure(self, what: str) -> SandboxError:
+        text = ""
+        if not self._complaints.closed:
+            self._complaints.seek(0)
+            text = self._complaints.read()[-2000:].decode("utf-8", "replace").strip()
         self.close()
-        self._complaints.seek(0)
-        text = self._complaints.read()[-2000:].decode("utf-8", "replace").strip()
         return SandboxError(f"the sandbox {what}" + (f": {text}" if text else ""))
 
     def close(self) -> None:
@@ -125,3 +137,25 @@ class Zygote:
         if self._process.poll() is None:
             self._process.kill()
         self._process.wait()
+        self._complaints.close()
+        if self._stage is not None:
+            self._stage.cleanup()
+
+
+def open_zygote(backend: str | None = None) -> Zygote:
+    """Start a zygote with the backend named, or with the first that works here.
+
+    Raises `SandboxError` with what each backend said when none does: nothing is ever graded without a sandbox.
+    """
+    reasons = []
+    for name in [backend] if backend else list(BACKENDS):
+        try:
+            zygote = Zygote(BACKENDS[name]())
+            guest = zygote.spawn(GuestLimits())
+            zygote.kill(guest)
+            guest.release()
+            return zygote
+        except SandboxError as error:
+            reasons.append(f"{name}: {error}")
+    advice = "`course doctor` says what is missing and how to get it"
+    raise SandboxError("no sandbox works here; " + advice + "\n" + "\n".join(reasons))

@@ -1,0 +1,1 @@
+"""From a problem set's sources to what students receive."""

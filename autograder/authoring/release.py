@@ -1,0 +1,254 @@
+"""Writes what students receive: the problem set as a module and as a notebook, its public tests, and the kit."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import inspect
+import json
+import re
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from autograder.authoring.handout import handout_parts
+from autograder.authoring.stubs import solution_blocks, stub
+from autograder.course import Course, CourseError, ProblemSet, Question, read_yaml
+from autograder.kit.marks import Graded
+
+PACKAGE = Path(__file__).resolve().parents[1]
+# The half of the engine that also runs on a student's laptop.
+KIT = ("__init__.py", "guest/__init__.py", "guest/figures.py", "guest/loading.py", "guest/wire.py")
+_ROW = re.compile(r"""ledger\.\w+\(\s*["']([A-Z]\d+-\d+)["']""")
+
+README = """# {title}
+
+Your work for this course. Each problem set is a folder; its `README.md` is the lesson, and you fill in the gaps.
+
+## Set up, once
+
+    python -m venv .venv
+    . .venv/bin/activate          # on Windows: .venv\\Scripts\\activate
+    pip install -r requirements.txt
+
+Python 3.11 or newer is needed.
+
+## Work
+
+Every problem set comes in two forms. Use the one you like, and leave the other alone:
+
+- a **module**: open `ps1/ps1.py` in an editor, and run `pytest` inside the folder `ps1`;
+- a **notebook**: start `jupyter lab` and open `ps1/ps1.ipynb`; `check("softmax")` tests one question.
+
+Both say the same: how many points the public tests give you, and for each test that fails, what differs. A question you
+have not begun says "not done yet".
+
+After you hand in, hidden tests run as well. They check the same promises with other numbers: what the docstring says, for
+every input it allows. Of a hidden test you will read what it is about and a hint, but not its numbers.
+
+## Hand in
+
+Hand in one file: `ps1.py` or `ps1.ipynb`, under this name. Everything your answers need must be in it.
+
+Two rules keep the grader and your own run in step:
+
+- Only numpy, matplotlib and Python's standard library are there.
+- Your functions get their arguments read-only, are called twice, and must give the same answer both times.
+
+The folder `autograder` checks your work. The same code runs when you hand in, so nothing is gained by changing it.
+"""
+
+CONFTEST = '''"""Lets `pytest`, started inside a problem set's folder, find your answers and count your points."""
+
+import pytest
+
+from autograder.kit.local import DESCRIPTION, LocalBench
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    folder = config.invocation_params.dir
+    if not (folder / DESCRIPTION).is_file():
+        raise pytest.UsageError("start pytest inside the folder of a problem set, for example: cd ps1, then pytest")
+    bench = LocalBench(folder)
+    bench.pytest_configure(config)
+    config.pluginmanager.register(bench)
+'''
+
+PYTEST_INI = """[pytest]
+addopts = --tb=no -q -rN --no-header -p no:cacheprovider --import-mode=importlib
+pythonpath = .
+"""
+
+REQUIREMENTS = """numpy>=1.26
+matplotlib>=3.8
+pytest>=8.0
+jupyterlab>=4.0
+"""
+
+
+def template_files(course: Course) -> dict[str, bytes]:
+    """The files of `student_template/` that all problem sets share, by path."""
+    files = {
+        "README.md": README.format(title=course.settings.title).encode(),
+        "conftest.py": CONFTEST.encode(),
+        "pytest.ini": PYTEST_INI.encode(),
+        "requirements.txt": REQUIREMENTS.encode(),
+    }
+    for name in (*KIT, *(f"kit/{path.name}" for path in sorted((PACKAGE / "kit").glob("*.py")))):
+        files[f"autograder/{name}"] = (PACKAGE / name).read_bytes()
+    return files
+
+
+def problem_set_files(course: Course, problem_set: ProblemSet) -> dict[str, bytes]:
+    """The files of one problem set's folder in `student_template/`, by path. The same source gives the same bytes."""
+    assignment = problem_set.assignment
+    blocks = solution_blocks(problem_set)
+    stubs = {name: stub(block, problem_set.solution) for name, block in blocks.questions.items()}
+    points = public_points(problem_set)
+    public = (problem_set.folder / "test_public.py").read_text(encoding="utf-8")
+    files = {
+        "README.md": _readme(problem_set),
+        f"{assignment.module}.py": _module(problem_set, blocks.set_up, stubs),
+        f"{assignment.module}.ipynb": _notebook(problem_set, blocks.set_up, stubs, points),
+        "test_public.py": public,
+        "problem_set.json": _description(problem_set, public, points),
+    }
+    result = {f"{problem_set.slug}/{name}": text.encode() for name, text in files.items()}
+    for figure in sorted((problem_set.folder / "figures").glob("*.svg")):
+        result[f"{problem_set.slug}/figures/{figure.name}"] = figure.read_bytes()
+    return result
+
+
+def write(files: dict[str, bytes], folder: Path) -> list[str]:
+    """Write the files that differ from what `folder` holds; returns their names."""
+    changed = stale(files, folder)
+    for name in changed:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(files[name])
+    return changed
+
+
+def stale(files: dict[str, bytes], folder: Path) -> list[str]:
+    """The names of files that are missing in `folder` or differ from what the sources give."""
+    return [
+        name for name, content in files.items() if not (folder / name).is_file() or (folder / name).read_bytes() != content
+    ]
+
+
+def _banner(question: Question, place: int) -> str:
+    points = f"{question.points:g} point{'s' if question.points != 1 else ''}"
+    who = ", read by a person" if question.kind == "written" else ""
+    return f"Question {place}: {question.title} ({question.tier}, {points}{who})"
+
+
+def _numbered(problem_set: ProblemSet) -> dict[str, str]:
+    questions = problem_set.assignment.questions
+    return {question.id: _banner(question, place) for place, question in enumerate(questions, start=1)}
+
+
+def _readme(problem_set: ProblemSet) -> str:
+    banners = _numbered(problem_set)
+    text = []
+    for part in handout_parts(problem_set):
+        text.append(part.prose)
+        if part.question:
+            names = ", ".join(f"`{name}`" for name in problem_set.question(part.question).names)
+            text.append(f"> **{banners[part.question]}.** Your turn: {names}.")
+    return "\n\n".join(text) + "\n"
+
+
+def _module(problem_set: ProblemSet, set_up: str, stubs: dict[str, str]) -> str:
+    banners = _numbered(problem_set)
+    text = set_up
+    for name, code in stubs.items():
+        text += f"\n\n# --- {banners[name]}\n\n{code}"
+    return text
+
+
+def _notebook(problem_set: ProblemSet, set_up: str, stubs: dict[str, str], checked: Collection[str]) -> str:
+    banners = _numbered(problem_set)
+    start = 'import sys\n\nsys.path.insert(0, "..")  # where the folder `autograder` lies\nfrom autograder.kit import check'
+    cells = []
+    for number, part in enumerate(handout_parts(problem_set)):
+        cells.append(new_markdown_cell(part.prose, id=f"prose-{number}"))
+        if number == 0:
+            cells.append(new_code_cell(_without_docstring(set_up), id="set-up"))
+            cells.append(new_code_cell(start, id="set-up-check"))
+        if part.question:
+            code = f"# {banners[part.question]}\n\n{stubs[part.question].strip()}"
+            cells.append(new_code_cell(code, id=f"answer-{part.question}".replace("_", "-")))
+            if part.question in checked:
+                check = new_code_cell(f'check("{part.question}")', id=f"check-{part.question}".replace("_", "-"))
+                cells.append(check)
+    notebook = new_notebook(
+        cells=cells,
+        metadata={
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+            "language_info": {"name": "python"},
+        },
+    )
+    nbformat.validate(notebook)
+    text: str = nbformat.writes(notebook)
+    return text + "\n"
+
+
+def _without_docstring(set_up: str) -> str:
+    """The set-up cell of a notebook, whose first prose cell says what the module's docstring says."""
+    tree = ast.parse(set_up)
+    first = tree.body[0] if tree.body else None
+    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+        return "\n".join(set_up.splitlines()[first.end_lineno :]).strip()
+    return set_up.strip()
+
+
+def _description(problem_set: ProblemSet, public: str, points: dict[str, float]) -> str:
+    """`problem_set.json`: what the student's own run needs to know. Of the ledger, only rows that public tests cite."""
+    assignment = problem_set.assignment
+    rows = read_yaml(problem_set.ledger_path)["rows"]
+    cited = sorted(set(_ROW.findall(public)))
+    missing = [row for row in cited if row not in rows]
+    if missing:
+        raise CourseError(f"{problem_set.folder / 'test_public.py'}: the ledger has no row {', '.join(missing)}")
+    description: dict[str, Any] = {
+        "slug": assignment.slug,
+        "title": assignment.title,
+        "version": assignment.version,
+        "module": assignment.module,
+        "seed": assignment.seed,
+        "questions": [
+            {
+                "id": question.id,
+                "title": question.title,
+                "kind": question.kind,
+                "points": question.points,
+                "public_points": points.get(question.id, 0),
+            }
+            for question in assignment.questions
+        ],
+        "ledger": {row: rows[row] for row in cited},
+    }
+    return json.dumps(description, indent=1, ensure_ascii=False) + "\n"
+
+
+def public_points(problem_set: ProblemSet) -> dict[str, float]:
+    """Points of the public tests, by question."""
+    path = problem_set.folder / "test_public.py"
+    spec = importlib.util.spec_from_file_location(f"_public_{problem_set.slug}", path)
+    if spec is None or spec.loader is None:
+        raise CourseError(f"{path} cannot be imported")
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise CourseError(f"{path} cannot be imported: {type(error).__name__}: {error}") from None
+    points: dict[str, float] = {}
+    for _, test in inspect.getmembers(module, inspect.isfunction):
+        for marker in getattr(test, "pytestmark", []):
+            if marker.name == "graded":
+                graded: Graded = marker.args[0]
+                points[graded.question] = points.get(graded.question, 0) + graded.points
+    return points

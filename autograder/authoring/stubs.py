@@ -1,0 +1,82 @@
+"""The reference solution, cut into the questions' blocks, and the stubs that students receive instead."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.course import CourseError, ProblemSet
+
+BEGIN, END = "# BEGIN SOLUTION", "# END SOLUTION"
+STUB = 'raise NotImplementedError("not done yet")'
+_OPENS = re.compile(r"^# === question: (\w+) ===$")
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """A solution in parts: the lines before the first question, and each question's own."""
+
+    set_up: str
+    questions: dict[str, str]
+
+
+def solution_blocks(problem_set: ProblemSet) -> Blocks:
+    """Cut a solution at its question markers. Raises `CourseError` for markers that do not fit `assignment.yml`."""
+    path = problem_set.solution
+    text = path.read_text(encoding="utf-8")
+    if "\t" in text:
+        place = text[: text.index("\t")].count("\n") + 1
+        raise CourseError(f"{path}:{place}: there is a tab; indent with spaces")
+    parts: dict[str, list[str]] = {"": []}
+    current = ""
+    for number, line in enumerate(text.splitlines(), start=1):
+        match = _OPENS.match(line)
+        if match:
+            current = match[1]
+            if current in parts:
+                raise CourseError(f"{path}:{number}: the block of question {current!r} opens twice")
+            parts[current] = []
+        elif "=== question" in line:
+            raise CourseError(f"{path}:{number}: a question marker must be exactly `# === question: name ===`")
+        else:
+            parts[current].append(line)
+    wanted = [question.id for question in problem_set.assignment.questions]
+    found = [name for name in parts if name]
+    if found != wanted:
+        raise CourseError(
+            f"{path}: the blocks are {', '.join(found) or 'none'}, but assignment.yml has {', '.join(wanted)}, in this order"
+        )
+    set_up = "\n".join(parts.pop("")).strip() + "\n"
+    return Blocks(set_up, {name: "\n".join(lines).strip() + "\n" for name, lines in parts.items()})
+
+
+def stub(block: str, where: Path) -> str:
+    """A block with its solution taken out: raises inside functions, nothing at top level."""
+    lines: list[str] = []
+    opened = 0
+    for number, line in enumerate(block.splitlines(), start=1):
+        mark = line.strip()
+        if mark == BEGIN:
+            if opened:
+                raise CourseError(f"{where}: line {number} of the block: {BEGIN} inside a solution that began at {opened}")
+            opened = number
+            if line != mark:
+                lines.append(line.replace(BEGIN, STUB))
+        elif mark == END:
+            if not opened:
+                raise CourseError(f"{where}: line {number} of the block: {END} without {BEGIN}")
+            opened = 0
+        elif BEGIN in line or END in line:
+            raise CourseError(f"{where}: line {number} of the block: a solution marker must stand on a line of its own")
+        elif not opened:
+            lines.append(line)
+    if opened:
+        raise CourseError(f"{where}: line {opened} of the block: {BEGIN} is never closed")
+    text = re.sub(r"\n{4,}", "\n\n\n", "\n".join(lines)).strip() + "\n"
+    try:
+        ast.parse(text)
+    except SyntaxError as error:
+        raise CourseError(f"{where}: without its solution the block does not parse: {error}") from None
+    return text
