@@ -12,7 +12,6 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from autograder.authoring.release import problem_set_files, stale, template_files, write
 from autograder.course import CourseError, find_root, load_course
 from autograder.journal import Journal
 from autograder.run import WorkerError, cores
@@ -110,6 +109,9 @@ def release(
 
     With --check, exit code 1 means that generated files are stale.
     """
+    # Imported here: nbformat's validator takes seconds to load, and no other command needs it.
+    from autograder.authoring.release import problem_set_files, stale, template_files, write
+
     try:
         found = load_course(find_root(Path.cwd()))
         chosen = found.problem_set(problem_set)

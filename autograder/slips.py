@@ -26,19 +26,37 @@ class SlipFinder:
         self._reference = vars(reference)
         self._known: dict[tuple[str, str, bytes], Call] = {}
 
-    def find(self, question: str, calls: Sequence[Call]) -> Variant | None:
-        """The first mutant of `question` that equals the student on every call, and differs from the reference on one."""
+    def candidates(self, question: str, calls: Sequence[Call]) -> list[Variant]:
+        """The mutants of `question` that equal the student on every call of a failed test, and are wrong on one of them."""
         if any(call.error in _NO_ANSWER or (not call.error and call.value is None) for call in calls):
-            return None
+            return []
+        found = []
         for variant, name in self._mutants:
             own = [call for call in calls if call.name == name]
             if variant.question == question and own and self._explains(variant, name, own):
-                return variant
-        return None
+                found.append(variant)
+        return found
+
+    def likeliest(self, candidates: Sequence[Variant], calls: Sequence[Call]) -> Variant:
+        """Of several candidates, the one that equals the student on most of `calls`, all that were made for the question."""
+        if len(candidates) == 1:
+            return candidates[0]
+        names = dict(self._mutants)
+
+        def agreement(variant: Variant) -> int:
+            name = names[variant]
+            wrong = self._with(variant, name)
+            own = (call for call in calls if call.name == name)
+            return sum(_equal(self._answer(variant.name, wrong, call), call) for call in own)
+
+        return max(candidates, key=agreement)
+
+    def _with(self, variant: Variant, name: str) -> dict[str, Any]:
+        function: Any = variant.function if callable(self._reference.get(name)) else variant.function()
+        return {**self._reference, name: function}
 
     def _explains(self, variant: Variant, name: str, calls: Sequence[Call]) -> bool:
-        function: Any = variant.function if callable(self._reference.get(name)) else variant.function()
-        wrong = {**self._reference, name: function}
+        wrong = self._with(variant, name)
         if not all(_equal(self._answer(variant.name, wrong, call), call) for call in calls):
             return False
         return any(not _equal(self._answer("", self._reference, call), call) for call in calls)
@@ -58,7 +76,7 @@ class SlipFinder:
 
 
 def _call(namespace: dict[str, Any], call: Call) -> Call:
-    runner = LocalRunner(namespace, {}, SECONDS)
+    runner = LocalRunner(namespace, {}, seconds=SECONDS)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

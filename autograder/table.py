@@ -35,9 +35,9 @@ def grades_table(problem_set: ProblemSet, stored: Sequence[Stored], unreadable: 
         fault = bool(extra["provenance"]["fault"])
         cells = [_cell(question, fault) for question in extra["questions"]]
         total = Text("?", "red") if fault else Text(number(one.record["score"]))
-        table.add_row(one.provenance["student"], *cells, total, plain("; ".join(extra["look"]), 200))
+        table.add_row(one.provenance["student"], *cells, total, plain("; ".join(extra["look"]), 110))
     for entry in unreadable:
-        table.add_row(plain(entry.name, 24), *["" for _ in questions], "", plain(f"not graded: {entry.reason}", 200))
+        table.add_row(plain(entry.name, 24), *["" for _ in questions], "", plain(f"not graded: {entry.reason}", 110))
     legend = "   ".join(f"{place} {question.id}" for place, question in enumerate(questions, start=1))
     return Group(Text(f"{problem_set.slug}: {problem_set.assignment.title}", "bold"), table, Text(legend, "dim"))
 

@@ -28,9 +28,9 @@ import autograder
 from autograder import scoring, variants
 from autograder.course import Course, CourseError, ProblemSet, load_course
 from autograder.guest.loading import Report
-from autograder.kit.bench import FAILED, Bench, is_hidden, missing_requirements
+from autograder.kit.bench import FAILED, FAULT, Bench, is_hidden, missing_requirements
 from autograder.kit.marks import Graded, graded_mark
-from autograder.kit.student import StudentError
+from autograder.kit.student import Call, StudentError
 from autograder.sandbox.backends import SandboxError
 from autograder.sandbox.runner import GuestRunner
 from autograder.sandbox.zygote import Zygote, open_zygote
@@ -46,13 +46,15 @@ class GradingBench(Bench):
         self.backend = backend
         self.problem_set = problem_set
         self.connection = connection
-        self.solution = _import_file(problem_set.solution)
+        self.solution = import_file(problem_set.solution)
+        self.asked = {name for question in problem_set.assignment.questions for name in question.names}
         self.suite = problem_set.suite_hash()
         mutants_path = problem_set.folder / "mutants.py"
-        mutants = variants.declared_in(_import_file(mutants_path)) if mutants_path.exists() else []
+        mutants = variants.declared_in(import_file(mutants_path)) if mutants_path.exists() else []
         first_names = {question.id: question.names[0] for question in problem_set.assignment.questions}
         self.slips = SlipFinder(mutants, self.solution, first_names)
-        self.found: dict[str, variants.Variant] = {}
+        self.calls: dict[str, list[Call]] = {}
+        self.candidates: dict[str, list[variants.Variant]] = {}
         self.zygote: Zygote | None = None
 
     @pytest.fixture
@@ -88,15 +90,19 @@ class GradingBench(Bench):
         """Grade one submission; the record says so if the grader was at fault."""
         started, begun = time.time(), time.perf_counter()
         self.outcomes.clear()
-        self.found.clear()
+        self.calls.clear()
+        self.candidates.clear()
         answers: dict[str, str] = {}
+        slips: dict[str, variants.Variant] = {}
         fault = shown = staff_only = backend = ""
         report: Report = {"problems": [], "names": []}
         try:
             if self.zygote is None:
                 self.zygote = open_zygote(self.backend)
             backend = self.zygote.backend
-            with GuestRunner(self.zygote, submission.filename, submission.source, self.problem_set.limits) as runner:
+            with GuestRunner(
+                self.zygote, submission.filename, submission.source, self.problem_set.limits, self.asked
+            ) as runner:
                 self.runner = runner
                 runner.load()
                 answers = self.written_answers(runner)
@@ -108,17 +114,19 @@ class GradingBench(Bench):
                         shown = runner.output
                 report = runner.report
                 staff_only = runner.output[len(shown) :]
+            slips = self.likely_slips()
         except SandboxError as error:
             fault = str(error)
         except Exception:
             fault = traceback.format_exc(limit=-4)
-        if fault and self.zygote is not None:
+        broken = fault or any(outcome.status == FAULT for outcome in self.outcomes.values())
+        if broken and self.zygote is not None:
             self.zygote.close()
             self.zygote = None
         return scoring.record(
             self.problem_set,
             [self.outcomes[item.name] for item in items if item.name in self.outcomes],
-            slips=self.found,
+            slips=slips,
             answers=answers,
             report=report,
             output=shown,
@@ -142,14 +150,23 @@ class GradingBench(Bench):
         )
 
     def run_test(self, item: pytest.Item) -> None:
-        """Run one test; if it fails, look for the slip behind it."""
+        """Run one test and note what explains it if it fails."""
         self.current = None
         runtestprotocol(item, nextitem=None, log=False)
         outcome = self.outcomes[item.name]
-        if outcome.status == FAILED and self.current is not None:
-            slip = self.slips.find(outcome.question, self.current.calls)
-            if slip is not None:
-                self.found[item.name] = slip
+        calls: list[Call] = self.current.calls if self.current is not None else []
+        self.calls.setdefault(outcome.question, []).extend(calls)
+        if outcome.status == FAILED:
+            candidates = self.slips.candidates(outcome.question, calls)
+            if candidates:
+                self.candidates[item.name] = candidates
+
+    def likely_slips(self) -> dict[str, variants.Variant]:
+        """The likely slip behind each failed test that has one, by the test's name."""
+        return {
+            test: self.slips.likeliest(found, self.calls[self.outcomes[test].question])
+            for test, found in self.candidates.items()
+        }
 
     def written_answers(self, runner: GuestRunner) -> dict[str, str]:
         """The texts that a person will grade, by question."""
@@ -195,7 +212,7 @@ def _mark(item: pytest.Item) -> Graded:
     return mark
 
 
-def _import_file(path: Path) -> ModuleType:
+def import_file(path: Path) -> ModuleType:
     """Import one of the course's own files under its dotted name, so that it can import its neighbours."""
     name = (
         ".".join([*path.parts[-2:-1], path.stem])

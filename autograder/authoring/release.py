@@ -224,6 +224,7 @@ def _description(problem_set: ProblemSet, public: str, points: dict[str, float])
                 "id": question.id,
                 "title": question.title,
                 "kind": question.kind,
+                "names": question.names,
                 "points": question.points,
                 "public_points": points.get(question.id, 0),
             }

@@ -47,7 +47,9 @@ class LocalBench(Bench):
             self.subject = "this notebook"
             report = {"names": [name for name in namespace if not name.startswith("_")]}
         self.problems = [problem_text(problem) for problem in report.get("problems", [])]
-        super().__init__(Ledger(self.description["ledger"]), self.description["seed"], LocalRunner(namespace, report))
+        asked = [name for question in self.description["questions"] for name in question["names"]]
+        runner = LocalRunner(namespace, report, asked=asked)
+        super().__init__(Ledger(self.description["ledger"]), self.description["seed"], runner)
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         if self.question is not None:

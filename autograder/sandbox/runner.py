@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,11 +32,12 @@ class Limits:
 class GuestRunner:
     """The `kit.student.Runner` of a grading run."""
 
-    def __init__(self, zygote: Zygote, filename: str, source: bytes, limits: Limits) -> None:
+    def __init__(self, zygote: Zygote, filename: str, source: bytes, limits: Limits, asked: Collection[str] = ()) -> None:
         self._zygote = zygote
         self._filename = filename
         self._source = source
         self._limits = limits
+        self._asked = asked
         self._deadline = time.monotonic() + limits.submission_seconds
         self._guest: Guest | None = None
         self._definitions_only: list[str] = []
@@ -140,7 +141,7 @@ class GuestRunner:
             reason = problems[-1] if problems and self._guest is None else "the time for one submission is used up"
             raise AlreadyStopped(f"not run: {reason}")
         if name not in self.report["names"]:
-            raise undefined(name, self.report)
+            raise undefined(name, self.report, self._asked)
         return self._guest
 
     def _until(self, seconds: float) -> float:

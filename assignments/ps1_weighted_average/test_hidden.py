@@ -1,0 +1,525 @@
+"""The tests of problem set 1 that only the grader runs.
+
+Expected values come from formulas written out here or from the reference; a student reads no more than title and hint.
+"""
+
+import numpy as np
+
+from autograder.kit import array, boolean, close, figure, graded, parts, require, rounding, same, scalar, text
+
+# Where a test is about something else than precision, an answer in float32 may pass: a hundred roundings of size 1e-7.
+LOOSE = 1e-5
+
+
+def refuses(function, *arguments, name, why):
+    """Require a ValueError."""
+    try:
+        answer = function(*arguments)
+    except ValueError:
+        return
+    require(False, f"{name} must raise ValueError, because {why}; it returned a {type(answer).__name__}")
+
+
+def plain_attention(queries, keys, values):
+    """Output and weights of one sequence by the definition; for scores too small to overflow."""
+    growth = np.exp(np.einsum("id,jd->ij", queries, keys) / np.sqrt(queries.shape[1]))
+    weights = growth / growth.sum(axis=1, keepdims=True)
+    return weights @ values, weights
+
+
+# ---------------------------------------------------------------------------------------------------------------- mix
+
+
+@graded("mix", points=1, hint="With one vector an item, the answer is one vector: weight whole rows, and add them up.")
+def test_mix_of_vectors(student, rng):
+    """Vectors are mixed coordinate by coordinate."""
+    # The square case tells weighted rows from weighted columns.
+    for n, d in ((3, 3), (5, 2), (1, 4)):
+        weights, values = rng.dirichlet(np.ones(n)), rng.normal(size=(n, d))
+        name = f"mix(weights of shape ({n},), values of shape ({n}, {d}))"
+        expected = [sum(weights[j] * values[j, c] for j in range(n)) for c in range(d)]
+        output = array(student.mix(weights, values), shape=(d,), name=name)
+        # Double precision: n products and their sum, each rounded once.
+        close(output, expected, atol=rounding(np.abs(values).max(), 16), name=name)
+
+
+@graded("mix", points=1, hint="The docstring lists three budgets that must be refused, and rounding is none of them.")
+def test_mix_refuses_a_wrong_budget(student):
+    """A wrong budget raises ValueError, and a right one does not."""
+    values = np.array([10.0, 20.0, 30.0])
+    refuses(student.mix, np.array([0.5, 0.5]), values, name="mix", why="there are two weights for three values")
+    refuses(student.mix, np.array([1.0]), values, name="mix", why="there is one weight for three values")
+    refuses(student.mix, np.array([0.2, 0.2, 0.2]), values, name="mix", why="the weights sum to 0.6")
+    refuses(student.mix, np.array([0.5, 0.5, 0.5]), values, name="mix", why="the weights sum to 1.5")
+    refuses(student.mix, np.array([0.7, 0.7, -0.4]), values, name="mix", why="a weight is negative")
+    # Ten tenths do not sum to one exactly in floating point.
+    name = "mix([0.1] * 10, [0, 1, ..., 9])"
+    close(scalar(student.mix(np.full(10, 0.1), np.arange(10.0)), name=name), 4.5, atol=LOOSE, name=name)
+
+
+# ------------------------------------------------------------------------------------------------------------ softmax
+
+
+@graded("softmax", points=1, hint="exp of a large number overflows. Which shift of all scores leaves the weights alone?")
+def test_softmax_is_stable_at_large_scores(student):
+    """Very large and very small scores give the right weights, without overflow."""
+    for base in (1e4, -1e4):
+        name = f"softmax([{base:g}, {base:g} + ln 2])"
+        weights = array(student.softmax(np.array([base, base + np.log(2.0)])), shape=(2,), name=name)
+        # float32 rounds scores near 1e4 by up to 5e-4.
+        close(weights, [1 / 3, 2 / 3], atol=1e-3, name=name)
+    name = "softmax([-1e4, 0, 1e4])"
+    close(array(student.softmax(np.array([-1e4, 0.0, 1e4])), shape=(3,), name=name), [0, 0, 1], atol=LOOSE, name=name)
+
+
+@graded("softmax", points=1, hint="Only differences of scores matter. Does anything in your code look at their level?")
+def test_softmax_ignores_a_common_shift(student, rng):
+    """Adding one number to all scores leaves the weights as they were."""
+    scores = rng.normal(size=6)
+    growth = np.exp(scores)
+    expected = growth / growth.sum()
+    for shift in (0.0, 100.0, -100.0, 5000.0):
+        name = f"softmax(scores + {shift:g})"
+        weights = array(student.softmax(scores + shift), shape=(6,), name=name)
+        # Adding the shift rounds each score by half an eps of the shift; in float32 by up to 3e-4 at 5000.
+        close(weights, expected, atol=max(rounding(shift), 1e-3 if shift == 5000 else 1e-4), name=name)
+    # Without a shift, no such loss: scores of size one keep the weights to a few units of rounding.
+    close(
+        array(student.softmax(scores), shape=(6,), name="softmax(scores)"),
+        expected,
+        atol=rounding(1, 32),
+        name="softmax",
+    )
+
+
+@graded("softmax", points=1, hint="Keep the summed axis (keepdims), so that the division lines up in any rank.")
+def test_softmax_of_any_rank_and_axis(student, rng):
+    """Arrays of one to four axes, along each of them."""
+    for shape in ((4,), (3, 3), (2, 3, 4), (2, 3, 2, 3)):
+        scores = rng.normal(size=shape)
+        growth = np.exp(scores)
+        for axis in range(-len(shape), len(shape)):
+            expected = growth / np.expand_dims(growth.sum(axis=axis), axis)
+            name = f"softmax(scores of shape {shape}, axis={axis})"
+            close(array(student.softmax(scores, axis=axis), shape=shape, name=name), expected, atol=LOOSE, name=name)
+
+
+@graded("softmax", points=1, hint="Shift each line by its own largest score, not all lines by the largest of all.")
+def test_softmax_of_lines_at_different_levels(student):
+    """Lines far below the largest score of the whole array still get their weights."""
+    levels = np.array([[-9000.0], [0.0], [9000.0]])
+    scores = levels + np.log(np.array([1.0, 2.0, 5.0]))
+    weights = array(student.softmax(scores), shape=(3, 3), name="softmax(three lines at levels -9000, 0, 9000)")
+    # float32 rounds scores near 9000 by up to 5e-4.
+    close(weights, np.tile([1 / 8, 2 / 8, 5 / 8], (3, 1)), atol=1e-3, name="softmax(three lines at different levels)")
+    columns = array(student.softmax(scores.T, axis=0), shape=(3, 3), name="softmax(three columns, axis=0)")
+    close(columns, np.tile([[1 / 8], [2 / 8], [5 / 8]], 3), atol=1e-3, name="softmax(three columns, axis=0)")
+
+
+# ------------------------------------------------------------------------------------------------------ scaled_scores
+
+
+@graded("scaled_scores", points=1, hint="Swap only the last two axes of the keys; leading axes stay where they are.")
+def test_scores_in_batches(student, rng):
+    """Any number of leading axes, any number of queries and keys."""
+    for lead, m, n, d in (((), 1, 1, 1), ((), 3, 5, 2), ((4,), 3, 2, 5), ((2, 3), 2, 4, 9), ((3,), 3, 3, 3)):
+        queries, keys = rng.normal(size=(*lead, m, d)), rng.normal(size=(*lead, n, d))
+        expected = np.einsum("...id,...jd->...ij", queries, keys) / np.sqrt(d)
+        name = f"scaled_scores(queries of shape {queries.shape}, keys of shape {keys.shape})"
+        scores = array(student.scaled_scores(queries, keys), shape=expected.shape, name=name)
+        close(scores, expected, atol=LOOSE * max(1.0, np.abs(expected).max()), name=name)
+
+
+@graded("scaled_scores", points=1, hint="A sum of d independent products spreads like the square root of d.")
+def test_scaled_scores_have_variance_one(student, rng, ledger):
+    """The spread of scores of random queries and keys is one, whatever their width."""
+    dimensions = ledger.value("D1-10", "dimensions")
+    half_widths = ledger.value("D1-10", "half_width_sd_relative")
+    recipe_queries = ledger.value("D1-10", "recipe")["queries"]
+    count, own_keys = 200, ledger.value("D1-10", "recipe")["used_keys"]
+    for d in (4, 16, 64):
+        queries, keys = rng.normal(size=(count, 1, d)), rng.normal(size=(count, own_keys, d))
+        name = f"scaled_scores({count} random queries with {own_keys} keys each, d = {d})"
+        scores = array(student.scaled_scores(queries, keys), shape=(count, 1, own_keys), name=name)
+        # One run in a thousand falls outside; fewer queries than in the ledger's run widen the band.
+        band = half_widths[dimensions.index(d)] * np.sqrt(recipe_queries / count)
+        close(scores.std(), np.sqrt(ledger.value("D2-3", "scaled_variance")), atol=band, name=f"spread of {name}")
+        expected = [sum(queries[0, 0, c] * keys[0, j, c] for c in range(d)) / d**0.5 for j in range(own_keys)]
+        close(scores[0, 0], expected, atol=LOOSE * d, name=f"first row of {name}")
+
+
+@graded("scaled_scores", points=1, hint="Stay in float64 all the way, and let a mismatch of widths be an error.")
+def test_scores_are_precise_and_widths_must_agree(student, rng):
+    """Double precision is kept, and queries and keys of different widths raise ValueError."""
+    queries, keys = rng.normal(size=(4, 7)), rng.normal(size=(3, 7))
+    scores = array(student.scaled_scores(queries, keys), shape=(4, 3), name="scaled_scores(queries, keys)")
+    expected = np.einsum("id,jd->ij", queries, keys) / np.sqrt(7)
+    # Seven products and their sum, each rounded once.
+    largest = np.abs(queries).max() * np.abs(keys).max() * 7
+    close(scores, expected, atol=rounding(largest, 16), name="scaled_scores(queries, keys)")
+    refuses(student.scaled_scores, queries, keys[:, :4], name="scaled_scores", why="widths 7 and 4 differ")
+
+
+# ---------------------------------------------------------------------------------------------------------- attention
+
+
+@graded("attention", points=1, hint="Leading axes are independent copies: each must come out as if it were alone.")
+def test_attention_in_batches(student, rng):
+    """A batch gives what each of its members gives alone."""
+    queries, keys = rng.normal(size=(2, 3, 4, 5)), rng.normal(size=(2, 3, 6, 5))
+    values = rng.normal(size=(2, 3, 6, 3))
+    output, weights = parts(student.attention(queries, keys, values), 2, name="attention")
+    output = array(output, shape=(2, 3, 4, 3), name="output of a batch of shape (2, 3)")
+    weights = array(weights, shape=(2, 3, 4, 6), name="weights of a batch of shape (2, 3)")
+    for index in np.ndindex(2, 3):
+        alone, alone_weights = plain_attention(queries[index], keys[index], values[index])
+        close(output[index], alone, atol=LOOSE * np.abs(values).max(), name=f"output[{index}]")
+        close(weights[index], alone_weights, atol=LOOSE, name=f"weights[{index}]")
+
+
+@graded("attention", points=1, hint="The output is an average of the values: its weights are not negative and sum to one.")
+def test_attention_stays_in_the_hull(student, rng, reference):
+    """Every output lies in the convex hull of the values, and is the one the weights say."""
+    queries, keys, values = 3 * rng.normal(size=(6, 3)), rng.normal(size=(5, 3)), 10 + rng.normal(size=(5, 2))
+    output, weights = parts(student.attention(queries, keys, values), 2, name="attention")
+    output, weights = array(output, shape=(6, 2), name="output"), array(weights, shape=(6, 5), name="weights")
+    close(output, weights @ values, atol=LOOSE * np.abs(values).max(), name="output against weights @ values")
+    expected, _ = plain_attention(queries, keys, values)
+    close(output, expected, atol=LOOSE * np.abs(values).max(), name="output")
+    for row, point in enumerate(output):
+        require(not reference.leaves_hull(point, values), f"output[{row}] = {point} lies outside the hull of the values")
+
+
+@graded("attention", points=1, hint="Nothing may depend on the place of an item, nor on the other queries.")
+def test_attention_follows_a_new_order(student, rng, ledger):
+    """Items in a new order give the same output, and queries in a new order give rows in that order."""
+    queries, keys, values = rng.normal(size=(4, 3)), rng.normal(size=(6, 3)), rng.normal(size=(6, 2))
+    items, rows = np.array([3, 0, 5, 1, 4, 2]), np.array([2, 0, 3, 1])
+    expected, expected_weights = plain_attention(queries, keys, values)
+    tolerance = ledger.tolerance("D3-9") * np.abs(expected).max()
+    plain, plain_weights = parts(student.attention(queries, keys, values), 2, name="attention")
+    plain = array(plain, shape=(4, 2), name="output")
+    plain_weights = array(plain_weights, shape=(4, 6), name="weights")
+    # Double precision: the scores are of size ten at most, and exp passes their rounding on.
+    close(plain, expected, atol=rounding(np.abs(values).max(), 100), name="output")
+    close(plain_weights, expected_weights, atol=rounding(1, 100), name="weights")
+    moved, moved_weights = parts(student.attention(queries[rows], keys[items], values[items]), 2, name="attention")
+    moved = array(moved, shape=(4, 2), name="output in the new order")
+    moved_weights = array(moved_weights, shape=(4, 6), name="weights in the new order")
+    close(moved, plain[rows], atol=tolerance, name="output in the new order")
+    close(moved_weights, plain_weights[rows][:, items], atol=ledger.tolerance("D3-9"), name="weights in the new order")
+
+
+@graded("attention", points=1, hint="One query, one key, or a width of one are ordinary cases; mismatched sizes are not.")
+def test_attention_of_single_items(student, rng):
+    """Single queries and single keys work, and sizes that do not fit raise ValueError."""
+    for m, n, d, v in ((1, 1, 1, 1), (3, 1, 2, 4), (1, 4, 3, 1), (4, 4, 4, 4)):
+        queries, keys, values = rng.normal(size=(m, d)), rng.normal(size=(n, d)), rng.normal(size=(n, v))
+        name = f"attention(shapes ({m}, {d}), ({n}, {d}), ({n}, {v}))"
+        output, weights = parts(student.attention(queries, keys, values), 2, name="attention")
+        expected, expected_weights = plain_attention(queries, keys, values)
+        output = array(output, shape=(m, v), name=f"output of {name}")
+        close(output, expected, atol=LOOSE * np.abs(values).max(), name=f"output of {name}")
+        weights = array(weights, shape=(m, n), name=f"weights of {name}")
+        close(weights, expected_weights, atol=LOOSE, name=f"weights of {name}")
+    queries, keys, values = rng.normal(size=(2, 3)), rng.normal(size=(4, 3)), rng.normal(size=(4, 2))
+    refuses(student.attention, queries, keys[:, :2], values, name="attention", why="queries and keys differ in width")
+    refuses(student.attention, queries, keys, values[:3], name="attention", why="keys and values differ in number")
+
+
+@graded("attention", points=1, hint="True means: may be read. The mask acts on the scores, before the softmax.")
+def test_attention_under_a_mask(student, rng, ledger):
+    """A mask takes items away as if they were not there; a query that may read nothing gets zeros."""
+    queries, keys, values = rng.normal(size=(2, 3, 2)), rng.normal(size=(2, 4, 2)), rng.normal(size=(2, 4, 3))
+    mask = np.array([[True, False, True, True], [False, False, False, False], [False, True, False, False]])
+    output, weights = parts(student.attention(queries, keys, values, mask), 2, name="attention")
+    output = array(output, shape=(2, 3, 3), name="output under a mask")
+    weights = array(weights, shape=(2, 3, 4), name="weights under a mask")
+    for batch in range(2):
+        for row, legal in enumerate(mask):
+            expected, expected_weights = np.zeros(3), np.zeros(4)
+            if legal.any():
+                seen = plain_attention(queries[batch, row : row + 1], keys[batch, legal], values[batch, legal])
+                expected, expected_weights[legal] = seen[0][0], seen[1][0]
+            place = f"[{batch}, {row}] under a mask"
+            close(output[batch, row], expected, atol=LOOSE * np.abs(values).max(), name=f"output{place}")
+            close(weights[batch, row], expected_weights, atol=LOOSE, name=f"weights{place}")
+            same(
+                weights[batch, row][~legal],
+                np.full((~legal).sum(), ledger.value("D3-7", "weight")),
+                name=f"weights{place}",
+            )
+
+
+# ------------------------------------------------------------------------------------------------------------ masking
+
+
+@graded("masking", points=1, hint="The diagonal is legal, the future is not, and the answer holds booleans.")
+def test_causal_mask_of_any_size(student):
+    """Each position may read itself and the past, for one position as for many."""
+    for n in (1, 2, 7):
+        mask = array(student.causal_mask(n), shape=(n, n), kind="bool", name=f"causal_mask({n})")
+        same(mask, np.array([[j <= i for j in range(n)] for i in range(n)]), name=f"causal_mask({n})")
+
+
+@graded("masking", points=1, hint="A forbidden score may be the largest of all: shift by the largest *legal* score.")
+def test_forbidden_scores_have_no_influence(student):
+    """The size of a forbidden score changes nothing."""
+    mask = np.array([True, True, False])
+    for forbidden in (0.0, 1e4, -1e4, 1e300):
+        scores = np.array([0.0, np.log(3.0), forbidden])
+        name = f"masked_softmax([0, ln 3, {forbidden:g}], [True, True, False])"
+        weights = array(student.masked_softmax(scores, mask), shape=(3,), name=name)
+        close(weights, [1 / 4, 3 / 4, 0.0], atol=LOOSE, name=name)
+        same(weights[2:], np.zeros(1), name=f"{name}[2]")
+
+
+@graded("masking", points=1, hint="What the forbidden items lose, the others share; none of them may shrink.")
+def test_survivors_grow(student, rng, ledger):
+    """Masking makes each surviving weight larger, all by the same factor."""
+    scores = rng.normal(size=(4, 6))
+    mask = np.tri(4, 6, 1, dtype=bool)
+    weights = array(student.masked_softmax(scores, mask), shape=(4, 6), name="masked_softmax(scores, mask)")
+    free = array(student.masked_softmax(scores, np.ones((4, 6), dtype=bool)), shape=(4, 6), name="all legal")
+    growth = np.exp(scores)
+    close(free, growth / growth.sum(axis=1, keepdims=True), atol=LOOSE, name="masked_softmax(scores, everything legal)")
+    for row in range(4):
+        legal = mask[row]
+        factor = weights[row, legal] / free[row, legal]
+        name = f"growth of the surviving weights of row {row}"
+        require((factor >= ledger.value("D3-6", "smallest_factor")).all(), f"{name} must be at least one, it is {factor}")
+        close(factor, np.full(legal.sum(), 1 / free[row, legal].sum()), atol=LOOSE * factor.max(), name=name)
+
+
+@graded("masking", points=1, hint="Legal scores of any size need the same care as in softmax, row by row.")
+def test_legal_scores_of_any_size(student):
+    """Legal scores near the limits give the right weights in every row."""
+    levels = np.array([[9000.0], [-9000.0], [0.0]])
+    scores = levels + np.log(np.array([1.0, 2.0, 7.0, 5.0]))
+    mask = np.array([[True, True, False, True], [True, False, True, False], [False, True, False, False]])
+    expected = np.array([[1 / 8, 2 / 8, 0, 5 / 8], [1 / 8, 0, 7 / 8, 0], [0, 1, 0, 0]])
+    name = "masked_softmax(rows at levels 9000, -9000, 0)"
+    weights = array(student.masked_softmax(scores, mask), shape=(3, 4), name=name)
+    # float32 rounds scores near 9000 by up to 5e-4.
+    close(weights, expected, atol=1e-3, name=name)
+    same(weights[~mask], np.zeros((~mask).sum()), name=f"the forbidden weights of {name}")
+
+
+@graded("masking", points=1, hint="One mask may serve a whole batch: let it broadcast to the scores.")
+def test_one_mask_for_a_batch(student, rng):
+    """A mask with fewer axes than the scores applies to each member of the batch."""
+    scores = rng.normal(size=(2, 3, 4, 4))
+    growth = np.exp(scores)
+    for mask in (np.tri(4, dtype=bool), np.array([True, False, True, True]), rng.random((2, 1, 4, 4)) < 0.5):
+        legal = growth * mask
+        total = legal.sum(axis=-1, keepdims=True)
+        expected = np.divide(legal, total, out=np.zeros_like(legal), where=total > 0)
+        name = f"masked_softmax(scores of shape (2, 3, 4, 4), mask of shape {mask.shape})"
+        weights = array(student.masked_softmax(scores, mask), shape=scores.shape, name=name)
+        close(weights, expected, atol=LOOSE, name=name)
+
+
+# --------------------------------------------------------------------------------------------------------------- hull
+
+
+def asks(student, values, cases):
+    """Ask for several points at once; `cases` holds (point, lies outside, what the point is)."""
+    for point, outside, label in cases:
+        point = np.asarray(point, dtype=float)
+        name = f"leaves_hull({point.tolist()}, {values.tolist()})"
+        answer = boolean(student.leaves_hull(point, values), name=name)
+        require(answer == outside, f"{name} must be {outside}: the point is {label}; it was {answer}")
+
+
+@graded("hull", points=1, hint="A point on the boundary counts as inside: compare with a tolerance, not with zero.")
+def test_boundary_points_are_inside(student, rng):
+    """Corners and points on an edge are inside, points a little beyond are outside."""
+    values = np.array([[0.0, 0.0], [4.0, 1.0], [1.0, 3.0]])
+    cases = [(corner, False, "a corner") for corner in values]
+    for start, end, inner in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+        # Thirds and sevenths are not exact in floating point, so rounding puts the points to either side of the edge.
+        for share in (1 / 3, 2 / 7):
+            on_edge = share * values[start] + (1 - share) * values[end]
+            beyond = on_edge - 0.02 * (values[inner] - on_edge)
+            cases += [(on_edge, False, "on an edge"), (beyond, True, "just beyond an edge")]
+    asks(student, values, cases)
+
+
+@graded("hull", points=1, hint="Each coordinate between its smallest and largest value is not enough.")
+def test_inside_the_box_is_not_inside_the_hull(student):
+    """A point between the extremes of every coordinate may still be outside."""
+    values = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    cases = [
+        ([0.9, 0.9, 0.9], True, "inside the box, outside the tetrahedron"),
+        ([0.4, 0.4, 0.4], True, "inside the box, a little outside the tetrahedron"),
+        ([0.3, 0.3, 0.3], False, "inside the tetrahedron"),
+        ([0.1, 0.2, 0.0], False, "on a face of the tetrahedron"),
+    ]
+    asks(student, values, cases)
+    # Far from the origin the same picture: scaled-down values lie outside.
+    asks(student, values + 2, [([2.2, 2.2, 2.2], False, "inside"), ([1.1, 1.1, 1.1], True, "half of a point inside")])
+
+
+@graded(
+    "hull",
+    points=1,
+    hint="Negative weights do not count, even when they sum to one; nor does a projection onto the span.",
+)
+def test_flat_hulls(student):
+    """Values on one line or plane span a flat hull: points beside it and points along it but beyond are outside."""
+    line = np.array([[1.0, 1.0, 1.0], [2.0, 3.0, 1.0], [3.0, 5.0, 1.0]])
+    asks(
+        student,
+        line,
+        [
+            (line[0] / 3 + 2 * line[2] / 3, False, "on the segment"),
+            (2 * line[2] - line[1], True, "on the line, beyond the segment"),
+            (line[1] + [0, 0, 0.1], True, "beside the segment"),
+        ],
+    )
+    square = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 1.0], [1.0, 1.0, 2.0]])
+    asks(
+        student,
+        square,
+        [
+            ([0.5, 0.5, 1.0], False, "the middle of the square"),
+            ([0.25, 0.5, 0.75], False, "inside the square"),
+            ([0.5, 0.5, 1.2], True, "above the square"),
+            ([1.5, 0.5, 2.0], True, "in the plane of the square, beyond it"),
+        ],
+    )
+
+
+@graded("hull", points=1, hint="One value is a hull of its own; a value that occurs twice changes nothing.")
+def test_one_value_and_repeated_values(student):
+    """A single value reaches itself alone, and repeated values reach no more than different ones."""
+    one = np.array([[2.0, -1.0]])
+    asks(student, one, [([2.0, -1.0], False, "the only value"), ([2.0, -0.9], True, "another point")])
+    thrice = np.array([[1.0, 2.0], [1.0, 2.0], [1.0, 2.0]])
+    asks(student, thrice, [([1.0, 2.0], False, "the only value"), ([0.5, 1.0], True, "another point")])
+    repeated = np.array([[0.0, 0.0], [3.0, 0.0], [0.0, 0.0], [0.0, 3.0], [3.0, 0.0]])
+    asks(student, repeated, [([1.0, 1.0], False, "inside"), ([2.0, 2.0], True, "beyond the long side")])
+    numbers = np.array([[10.0], [20.0], [30.0]])
+    asks(student, numbers, [([25.0], False, "between the values"), ([31.0], True, "above all values")])
+
+
+@graded("hull", points=1, hint="Many values, wide vectors: the method must not depend on two dimensions or on three values.")
+def test_hulls_of_random_values(student, rng):
+    """Random averages are inside; the same points pushed beyond a supporting plane are outside."""
+    for n, d in ((5, 2), (7, 3), (10, 2), (12, 5), (6, 8), (4, 1)):
+        values = rng.normal(size=(n, d)) * 10.0 ** rng.integers(-2, 3)
+        size = np.abs(values).max()
+        for _ in range(3):
+            inside = rng.dirichlet(np.ones(n)) @ values
+            direction = rng.normal(size=d)
+            direction /= np.linalg.norm(direction)
+            # No value lies further along the direction than `reach`, so a point beyond it is outside.
+            reach = (values @ direction).max()
+            outside = inside + (reach - inside @ direction + 0.02 * size) * direction
+            asks(student, values, [(inside, False, "an average"), (outside, True, "beyond a supporting plane")])
+
+
+# ------------------------------------------------------------------------------------------------------------ heatmap
+
+
+def image_of(view, weights):
+    """The one image of the figure, and its axes; it must hold the weights, in whatever arrangement."""
+    found = [(axes, image) for axes in view.axes for image in axes.images]
+    require(len(found) == 1, f"the figure must hold one image beside its colour bar, it holds {len(found)}")
+    axes, image = found[0]
+    cells = array(image.cells, shape=weights.shape, name="the cells of the image")
+    close(np.sort(cells, axis=None), np.sort(weights, axis=None), atol=LOOSE, name="all cells of the image, sorted")
+    return axes, image
+
+
+@graded("heatmap", points=1, hint="Fix the colour range, or the same weight looks different in two pictures.")
+def test_heatmap_colours_run_from_zero_to_one(student):
+    """The colours and the colour bar run from 0 to 1, however small the weights are."""
+    for weights in (np.full((3, 3), 1 / 3), np.array([[0.2, 0.3, 0.5], [0.4, 0.25, 0.35], [0.3, 0.3, 0.4]])):
+        view = figure(student.heatmap(weights, ["a", "b", "c"]), name="heatmap(weights without 0 and 1, tokens)")
+        _, image = image_of(view, weights)
+        close([image.vmin, image.vmax], [0.0, 1.0], atol=1e-9, name="the colour range of the image")
+        require(len(view.colorbars) == 1, f"the figure must have one colour bar, it has {len(view.colorbars)}")
+        bar = view.colorbars[0]
+        close([bar.vmin, bar.vmax], [0.0, 1.0], atol=1e-9, name="the range of the colour bar")
+
+
+@graded("heatmap", points=1, hint="Choose a colour map that goes from light to dark as the weight grows.")
+def test_heatmap_is_dark_where_weights_are_large(student):
+    """Dark cells mark large weights."""
+    weights = np.array([[0.9, 0.1], [0.4, 0.6]])
+    view = figure(student.heatmap(weights, ["yes", "no"]), name="heatmap(weights, ['yes', 'no'])")
+    _, image = image_of(view, weights)
+    require(image.darkest == "high", f"large weights must be the dark ones; in the colour map {image.cmap!r} they are not")
+
+
+@graded("heatmap", points=1, hint="Find the row of 'it' by its label, and go along it to the darkest cell.")
+def test_heatmap_of_seven_words(student, rng, ledger):
+    """In the seven-word sentence, the label 'it' leads to the row whose largest weight is on 'cat'."""
+    tokens = ["the", "cat", "slept", "because", "it", "felt", "warm"]
+    scores = rng.normal(size=(7, 7))
+    scores[4] = 0.0
+    scores[4, 1] = ledger.value("D3-2", "raised_score")
+    weights = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    view = figure(student.heatmap(weights, tokens), name="heatmap(seven words)")
+    axes, image = image_of(view, weights)
+    cells, columns, rows = np.asarray(image.cells), {}, {}
+    for ticks, centers, places in ((axes.xticks, image.centers_x, columns), (axes.yticks, image.centers_y, rows)):
+        for position, label in ticks:
+            places[label] = int(np.abs(np.asarray(centers) - position).argmin())
+    require("it" in rows and "cat" in columns, "the words 'it' and 'cat' must be among the labels of the seven words")
+    row = cells[rows["it"]]
+    require(row.argmax() == columns["cat"], "the largest weight in the row labelled 'it' must stand under 'cat'")
+    close(
+        row.max(),
+        ledger.value("D3-2", "weight"),
+        atol=ledger.tolerance("D3-2", "weight"),
+        name="the cell of 'it' and 'cat'",
+    )
+
+
+@graded("heatmap", points=1, hint="A word may occur twice, and a table must fit its words: one row and one column each.")
+def test_heatmap_of_repeated_words(student, rng):
+    """A word that occurs twice has two rows and two columns; a table of another size raises ValueError."""
+    tokens = ["the", "dog", "saw", "the", "cat"]
+    weights = rng.dirichlet(np.ones(5), size=5)
+    view = figure(student.heatmap(weights, tokens), name="heatmap(weights, ['the', 'dog', 'saw', 'the', 'cat'])")
+    axes, _ = image_of(view, weights)
+    for side, ticks in (("x", axes.xticks), ("y", axes.yticks)):
+        labels = [label for _, label in sorted(ticks) if label]
+        require(sorted(labels) == sorted(tokens), f"the labels along {side} must be the five words, they are {labels}")
+    refuses(student.heatmap, weights, tokens[:4], name="heatmap", why="four words do not name five rows")
+    refuses(student.heatmap, weights[:3], tokens, name="heatmap", why="five words do not name three rows")
+
+
+# ------------------------------------------------------------------------------------------------------------ reading
+
+
+def chosen(student, item, reference):
+    """Compare one answer with the reference's; case and blanks do not matter."""
+    answer = text(student.value(item), name=item).strip().lower()
+    require(answer == getattr(reference, item), f"{item} must be {getattr(reference, item)!r}, it was {answer!r}")
+
+
+@graded("reading", points=1, hint="Write the weights below the values, before and after the swap.")
+def test_reading_swapped(student, reference):
+    """Which item holds the largest share after the swap."""
+    chosen(student, "swapped", reference)
+
+
+@graded("reading", points=1, hint="Count the ordered pairs of three items, then those of six.")
+def test_reading_doubled(student, reference):
+    """How many weights a text of twice the length needs."""
+    chosen(student, "doubled", reference)
+
+
+@graded("reading", points=1, hint="The others are divided by a smaller total than before, and all by the same one.")
+def test_reading_survivors(student, reference):
+    """What masking one item does to the weights of the others."""
+    chosen(student, "survivors", reference)
+
+
+@graded("reading", points=1, hint="Compare with an even split; who reads and who is read are different things.")
+def test_reading_cell(student, reference):
+    """What one cell of a heatmap says."""
+    chosen(student, "cell", reference)

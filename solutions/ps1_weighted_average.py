@@ -1,0 +1,278 @@
+"""Problem set 1: attention is a weighted average.
+
+Arrays hold float64 numbers; compute in that precision. No function changes its arguments.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.figure import Figure
+
+
+# === question: mix ===
+def mix(weights: np.ndarray, values: np.ndarray) -> np.ndarray | float:
+    """Blend values in the proportions given by weights: the sum over j of weights[j] * values[j].
+
+    weights: shape (n,), not negative, summing to one: shares of a budget, without a unit.
+    values: shape (n,), one number an item, or (n, d), one vector an item.
+    Returns one number for values of shape (n,), an array of shape (d,) for values of shape (n, d), in the unit of
+    the values.
+    Raises ValueError if the numbers of weights and values differ, if a weight is negative, or if the weights do not
+    sum to one within 1e-6.
+
+    Source: D3, ledger row D3-1.
+    """
+    # BEGIN SOLUTION
+    weights, values = np.asarray(weights), np.asarray(values)
+    if len(weights) != len(values):
+        raise ValueError(f"{len(weights)} weights cannot mix {len(values)} values")
+    if (weights < 0).any():
+        raise ValueError("a share of the budget cannot be negative")
+    if abs(weights.sum() - 1) > 1e-6:
+        raise ValueError(f"the weights spend {weights.sum()} of a budget of one")
+    return weights @ values
+    # END SOLUTION
+
+
+# === question: softmax ===
+def softmax(scores: np.ndarray, axis: int = -1) -> np.ndarray:
+    """Turn scores into weights: exp(score), divided by the sum of exp(score) along an axis.
+
+    scores: an array of one or more axes, of integers or floats, with entries anywhere between -1e4 and 1e4.
+    axis: the axis along which weights sum to one; negative axes count from the end.
+    Returns an array of the shape of scores with entries in [0, 1]. Nothing overflows, and adding one constant to all
+    scores changes the weights by no more than rounding.
+
+    Source: D2 and D3, ledger rows D2-1 and D3-3.
+    """
+    # BEGIN SOLUTION
+    # The largest score becomes 0, so exp never overflows and the sum is at least 1.
+    growth = np.exp(scores - np.max(scores, axis=axis, keepdims=True))
+    return growth / growth.sum(axis=axis, keepdims=True)
+    # END SOLUTION
+
+
+# === question: scaled_scores ===
+def scaled_scores(queries: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """Compare every query with every key: their dot product, divided by the square root of their width d.
+
+    queries: shape (..., m, d), m queries.
+    keys: shape (..., n, d), n keys of the same width, with the same leading axes (there may be none).
+    Returns scores of shape (..., m, n): entry [..., i, j] compares query i with key j. Scores have no unit.
+    Raises ValueError if queries and keys differ in width.
+
+    Source: D1 and D2, ledger row D2-3.
+    """
+    # BEGIN SOLUTION
+    return queries @ np.swapaxes(keys, -1, -2) / np.sqrt(queries.shape[-1])
+    # END SOLUTION
+
+
+# === question: attention ===
+def attention(
+    queries: np.ndarray, keys: np.ndarray, values: np.ndarray, mask: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Let every query read the values, weighted by how well it matches their keys.
+
+    queries: shape (..., m, d).
+    keys: shape (..., n, d), with the leading axes of queries.
+    values: shape (..., n, v), with the leading axes of queries; v may differ from d, and m from n.
+    mask: None (everything may be read), or booleans that broadcast to (..., m, n): True where query i may read item j.
+    Returns (output, weights) with shapes (..., m, v) and (..., m, n). Each row of weights sums to one, except that a
+    query that may read nothing gets weights of zero and an output of zero.
+    Raises ValueError if queries and keys differ in width, or keys and values in number.
+
+    Source: D1 and D2, ledger rows D2-1, D2-2, D2-4; masks: D3-5, D3-7.
+    """
+    # BEGIN SOLUTION
+    scores = scaled_scores(queries, keys)
+    weights = softmax(scores) if mask is None else masked_softmax(scores, mask)
+    return weights @ values, weights
+    # END SOLUTION
+
+
+# === question: masking ===
+def causal_mask(n: int) -> np.ndarray:
+    """Say which of n positions each position may read when it may read itself and everything before it.
+
+    Returns booleans of shape (n, n): entry [i, j] is True where position i may read position j.
+
+    Source: D3, ledger row D3-5.
+    """
+    # BEGIN SOLUTION
+    return np.tri(n, dtype=bool)
+    # END SOLUTION
+
+
+def masked_softmax(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """Turn scores into weights along the last axis, over the items that may be read and no others.
+
+    scores: shape (..., n), entries anywhere between -1e4 and 1e4. A score that may not be read has no influence at
+    all, however large it is.
+    mask: booleans that broadcast to the shape of scores; True where the item may be read.
+    Returns weights of the shape of scores. A forbidden item has the weight 0.0 exactly; the weights of the others are
+    the softmax over these others alone, so they sum to one. A row with no legal item has nothing to spend its budget
+    on: its weights are all 0.0. No input gives NaN, and none raises a warning.
+
+    Source: D3, ledger rows D3-5, D3-6, D3-7.
+    """
+    # BEGIN SOLUTION
+    mask = np.broadcast_to(mask, np.shape(scores))
+    legal = np.where(mask, scores, -np.inf)
+    top = legal.max(axis=-1, keepdims=True)
+    # A row with no legal item has the maximum -inf, and -inf - (-inf) would be NaN.
+    growth = np.exp(legal - np.where(np.isfinite(top), top, 0.0))
+    total = growth.sum(axis=-1, keepdims=True)
+    return growth / np.where(total > 0, total, 1.0)
+    # END SOLUTION
+
+
+# === question: hull ===
+TRIANGLE = np.array([[1.0, 1.0], [3.0, 1.0], [2.0, 3.0]])  # three value vectors, one a row
+
+
+# BEGIN SOLUTION
+def nearest_mixture(point: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Find the point of the convex hull of values (n, d) that is nearest to point (d,).
+
+    Nonnegative least squares on sum_j w_j (values_j - point, s) = (0, s), divided by s: the last equation asks for a
+    sum of one, the others for the point. Its minimiser is a multiple of the nearest mixture's weights. Method: an active
+    set of values that grows and shrinks until no other value pulls; it ends after finitely many steps.
+    """
+    offsets = values - point
+    size = np.abs(offsets).max()
+    if size == 0:
+        return values[0]
+    equations = np.vstack([offsets.T / size, np.ones(len(values))])
+    target = np.append(np.zeros(len(point)), 1.0)
+    weights = np.zeros(len(values))
+    used = np.zeros(len(values), dtype=bool)
+    for _ in range(10 * len(values)):
+        pull = np.where(used, -np.inf, equations.T @ (target - equations @ weights))
+        if pull.max() <= 1e-13:
+            break
+        used[pull.argmax()] = True
+        while used.any():
+            trial = np.zeros_like(weights)
+            trial[used] = np.linalg.lstsq(equations[:, used], target, rcond=None)[0]
+            if (trial[used] > 0).all():
+                break
+            # Walk from the old weights towards the trial until the first weight reaches zero, and drop that one.
+            sinking = used & (trial <= 0)
+            steps = weights[sinking] / (weights[sinking] - trial[sinking])
+            weights = weights + steps.min() * (trial - weights)
+            used &= weights > 1e-15
+            weights[~used] = 0.0
+        weights = trial
+    return weights / weights.sum() @ values
+
+
+# END SOLUTION
+def leaves_hull(point: np.ndarray, values: np.ndarray, tolerance: float = 1e-6) -> bool:
+    """Tell whether a point lies outside the convex hull of the values, where no weighted average can reach it.
+
+    point: shape (d,).
+    values: shape (n, d), n >= 1. Values may repeat, and may all lie on one line or plane. The tests use up to 12 values
+    of width up to 8.
+    tolerance: a point closer to the hull than tolerance times the largest absolute coordinate of the values counts as
+    inside, so a point on the boundary is inside. No test comes near this limit: its points are inside (but for
+    rounding), or outside by at least 1e-3 times that coordinate.
+    Returns True outside, False inside.
+
+    Source: D2 and D3, ledger rows D2-2, D3-8.
+    """
+    # BEGIN SOLUTION
+    gap = np.linalg.norm(nearest_mixture(point, values) - point)
+    return bool(gap > tolerance * np.abs(values).max())
+    # END SOLUTION
+
+
+# An invertible 2 x 2 matrix W, as a list of two rows, for which the mixture (0.1, 0.3, 0.6) @ TRIANGLE @ W lies outside
+# the hull of TRIANGLE by at least 0.1.
+escaping_projection = None
+# BEGIN SOLUTION
+escaping_projection = [[-1.0, 0.0], [0.0, -1.0]]
+# END SOLUTION
+
+
+# === question: heatmap ===
+def heatmap(weights: np.ndarray, tokens: list[str]) -> Figure:
+    """Draw a table of weights as shades, so that a reader sees who reads whom.
+
+    weights: shape (n, n); entry [i, j] is the weight that word i puts on word j.
+    tokens: the n words in order; a word may occur twice.
+    Returns a figure with one image, one cell a weight. Row 0 is on top and belongs to the first reading word; column 0
+    is on the left and belongs to the first word read. Both axes carry one tick a word, at the middle of its row or
+    column, with the word as its label, and each axis has a name. Dark means a large weight. The colours run from 0 to 1
+    whatever the weights are, and a colour bar shows that range.
+    Raises ValueError if weights is not a table of len(tokens) rows and columns.
+
+    Source: D3, ledger row D3-2.
+    """
+    # BEGIN SOLUTION
+    n = len(tokens)
+    if np.shape(weights) != (n, n):
+        raise ValueError(f"{n} words need a table of {n} x {n} weights, not {np.shape(weights)}")
+    figure, axes = plt.subplots(layout="constrained")
+    image = axes.imshow(weights, cmap="Greys", vmin=0.0, vmax=1.0)
+    axes.set_xticks(range(n), tokens, rotation=45)
+    axes.set_yticks(range(n), tokens)
+    axes.set_xlabel("word read")
+    axes.set_ylabel("reading word")
+    figure.colorbar(image, label="weight")
+    return figure
+    # END SOLUTION
+
+
+# === question: reading ===
+# Each answer is one letter in quotes, such as "a".
+
+# The weights 0.1, 0.3, 0.6 of the values 10, 20, 30 are swapped end for end. Which item now holds the 0.6?
+#   "a" the first    "b" the second    "c" the third    "d" none: the weights must be computed anew
+swapped = None
+# BEGIN SOLUTION
+swapped = "a"
+# END SOLUTION
+
+# A text becomes twice as long. How many weights does one full table of self-attention hold, against before?
+#   "a" as many    "b" twice as many    "c" four times as many    "d" it depends on the words
+doubled = None
+# BEGIN SOLUTION
+doubled = "c"
+# END SOLUTION
+
+# Masking takes one item with a weight of 0.2 from a row. What happens to the weights of the items that stay?
+#   "a" they stay    "b" each grows by the same amount    "c" they depend on the masked score    "d" each grows by the
+#   same factor, 1 / 0.8
+survivors = None
+# BEGIN SOLUTION
+survivors = "d"
+# END SOLUTION
+
+# In a heatmap of seven words, the row of "it" has 0.316 on "cat". What follows from this number alone?
+#   "a" "cat" caused the output of "it"    "b" "it" reads "cat" more than twice as much as an even split would
+#   "c" "cat" reads "it" with a weight of 0.316    "d" "it" reads "cat" more than all other words together
+cell = None
+# BEGIN SOLUTION
+cell = "b"
+# END SOLUTION
+
+
+# === question: causation ===
+# The heatmap shows that "it" puts its largest weight on "cat". Someone concludes: the word "cat" made the model predict
+# "tired". In 100 to 200 words: say why the weight alone does not show this, describe one experiment that would test it,
+# and say which result would count for the claim and which against it.
+causation = None
+# BEGIN SOLUTION
+causation = """
+A weight is a coefficient in one average. What the item adds to that average is the weight times its value vector, and
+that product can be small, can point where later layers do not look, or can be matched by the other items, which may
+carry the same information. So a large weight says how the blend was made, not what the prediction would have been
+otherwise.
+Experiment: keep the model and the sentence, take "cat" out of the row of "it" by masking it (the rest renormalises), or
+swap its value for that of another noun, and read the probability of "tired". Do the same to words with smaller weights,
+over many sentences. The weights predict by how much the averaged vector should move: w times the distance between the
+value of "cat" and the average of the rest.
+For the claim: the probability falls clearly, and over words the fall grows with the effect that the weights predict.
+Against it: the probability hardly changes, or words with small weights change it as much.
+"""
+# END SOLUTION

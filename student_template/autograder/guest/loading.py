@@ -1,0 +1,214 @@
+"""Turn a submission, a module or a notebook, into a namespace, and call what it defines.
+
+The same code runs in the guest and on a student's laptop, so both give the same verdict. A submission is loaded in
+*units*: a module is one, a notebook's code cells are one each. A unit that fails leaves what it defined before, and the
+units after it still run.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+import json
+import linecache
+import re
+import signal
+import sys
+import threading
+import traceback
+import types
+import warnings
+from collections.abc import Callable, Collection, Iterator
+from typing import Any
+
+Report = dict[str, Any]
+MAX_TEXT = 1000
+MAX_FRAMES = 8
+MAX_WARNINGS = 20
+FILE = "<submission>"
+CHANGED = "the function changes its argument in place; work on a copy"
+
+# Cell magics whose body is ordinary Python; cells with any other one are not Python and are passed over.
+_BODY_MAGICS = {"time", "timeit", "capture", "prun"}
+_ASSIGNED_MAGIC = re.compile(r"^(\s*[\w, ]+=\s*)[!%].*$")
+_MAGIC_LINE = re.compile(r"^(\s*)([!%?].*|[\w.]+\?{1,2})$")
+
+
+# Set while a submission is loaded: `check` cells in it then have nothing to do.
+loading_now = False
+
+
+class TimeUp(BaseException):
+    """The time of a call or unit is over; no `Exception`, so that a broad `except` does not swallow it."""
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise `TimeUp` in the running code after `seconds`, where the platform has timers; the host has its own deadline."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(_signal: int, _frame: types.FrameType | None) -> None:
+        raise TimeUp(f"did not finish within {seconds:g} s")
+
+    previous = signal.signal(signal.SIGALRM, stop)
+    # A second alarm follows the first, for code that catches everything once.
+    signal.setitimer(signal.ITIMER_REAL, seconds, 0.05)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, previous)
+
+
+def describe_error(error: BaseException, unit: str = "") -> Report:
+    """What a student needs to know of an exception of theirs: its type, text, and the lines of their own that led to it."""
+    try:
+        message = str(error)
+    except BaseException:
+        message = "(its message could not be read)"
+    # Mapping to the built-in base lets a test expect ValueError of a subclass; NotImplementedError is the stub's own.
+    bases = [base.__name__ for base in type(error).__mro__ if base.__module__ == "builtins"]
+    where = [
+        f"{_unit_of(frame.filename)}line {frame.lineno}, in {frame.name}: {(frame.line or '').strip()}"[:MAX_TEXT]
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename.startswith(FILE)
+    ][-MAX_FRAMES:]
+    if isinstance(error, SyntaxError) and (error.filename or "").startswith(FILE):
+        where = [f"{_unit_of(error.filename or '')}line {error.lineno}: {(error.text or '').strip()}"[:MAX_TEXT]]
+        message = error.msg
+    return {
+        "type": type(error).__name__[:100],
+        "bases": bases,
+        "message": message[:MAX_TEXT],
+        "where": where,
+        "unit": unit,
+    }
+
+
+def _unit_of(filename: str) -> str:
+    unit = filename.removeprefix(FILE).strip()
+    return f"{unit}, " if unit else ""
+
+
+def load(
+    filename: str,
+    source: bytes,
+    *,
+    seconds: float = 60.0,
+    definitions_only: Collection[str] = (),
+    on_unit: Callable[[str], None] = lambda unit: None,
+) -> tuple[dict[str, Any], Report]:
+    """Run a submission and return its namespace and a report: `problems`, a list of errors, and `names` it defined.
+
+    `filename` tells the form (`.ipynb` or `.py`); `source` is the file's bytes; `seconds` bounds each unit. A unit named in
+    `definitions_only` hung or ended the process before: of it, only imports, functions, classes and constants are run.
+    """
+    notebook = filename.endswith(".ipynb")
+    module = types.ModuleType("__main__" if notebook else filename.rpartition("/")[2].removesuffix(".py"))
+    namespace = module.__dict__
+    if not notebook:
+        sys.modules[module.__name__] = module
+    namespace.update(_notebook_names() if notebook else {})
+    builtins.input = _no_input
+    given = set(namespace)
+    problems: list[Report] = []
+    try:
+        units = _cells(source) if notebook else [("", source)]
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        units = []
+        problems.append({**describe_error(error), "message": f"this is not a notebook that can be read: {error}"[:MAX_TEXT]})
+    global loading_now
+    loading_now = True
+    sys.modules.setdefault("autograder.kit", _kit_stand_in())
+    for unit, text in units:
+        on_unit(unit)
+        try:
+            _run_unit(unit, text, namespace, seconds, unit in definitions_only)
+        except BaseException as error:
+            problems.append(describe_error(error, unit))
+    loading_now = False
+    names = [name for name in namespace if name not in given and not name.startswith("_")]
+    return namespace, {"problems": problems[:50], "names": [name[:100] for name in names[:500]]}
+
+
+def _run_unit(unit: str, text: bytes | str, namespace: dict[str, Any], seconds: float, definitions_only: bool) -> None:
+    filename = f"{FILE} {unit}".strip()
+    if unit and isinstance(text, str):
+        text = _without_magics(text)
+    tree = ast.parse(text, filename)
+    if definitions_only:
+        tree.body = [node for node in tree.body if _is_definition(node)]
+    shown = text if isinstance(text, str) else text.decode("utf-8", "replace")
+    linecache.cache[filename] = (len(shown), None, shown.splitlines(keepends=True), filename)
+    with time_limit(seconds):
+        exec(compile(tree, filename, "exec"), namespace)
+
+
+def _is_definition(node: ast.stmt) -> bool:
+    constant = isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Constant)
+    return constant or isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+
+
+def _cells(source: bytes) -> list[tuple[str, str]]:
+    """The code cells of a notebook, each with its name. Numbers count all cells, as a reader does."""
+    notebook = json.loads(source.decode("utf-8-sig"))
+    if notebook.get("nbformat") != 4:
+        raise ValueError("its format is not nbformat 4; open it in Jupyter and save it again")
+    cells = []
+    for number, cell in enumerate(notebook["cells"], start=1):
+        if cell["cell_type"] == "code":
+            text = cell["source"]
+            cells.append((f"cell {number}", text if isinstance(text, str) else "".join(text)))
+    return cells
+
+
+def _without_magics(text: str) -> str:
+    """Blank out what only IPython understands, keeping line numbers; text that is plain Python stays as it is."""
+    first, _, body = text.lstrip().partition("\n")
+    if first.startswith("%%"):
+        # A leading blank line stands for the magic, so that line numbers stay right.
+        return f"\n{body}" if first[2:].split(" ")[0] in _BODY_MAGICS else ""
+    try:
+        ast.parse(text)
+        return text
+    except (SyntaxError, ValueError):
+        lines = [_ASSIGNED_MAGIC.sub(r"\1None", line) for line in text.split("\n")]
+        return "\n".join(_MAGIC_LINE.sub(r"\1pass", line) for line in lines)
+
+
+def _no_input(prompt: object = "") -> str:
+    """Stands in for `input()`: nobody sits at a grader's keyboard."""
+    return ""
+
+
+def _notebook_names() -> dict[str, Any]:
+    def display(*_values: object, **_options: object) -> None:
+        """IPython's `display`; there is no page to show anything on."""
+
+    return {"display": display, "get_ipython": lambda: None}
+
+
+def _kit_stand_in() -> types.ModuleType:
+    """What `from autograder.kit import check` finds where the kit is not: in the guest, which holds no tests."""
+
+    def check(_question: str) -> None:
+        """Does nothing; the grader runs the tests."""
+
+    kit = types.ModuleType("autograder.kit")
+    kit.check = check  # type: ignore[attr-defined]
+    return kit
+
+
+def invoke(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], seconds: float
+) -> tuple[Any, list[str]]:
+    """Call a student's function; returns its value and the texts of the warnings it gave. Its exceptions pass through."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with time_limit(seconds):
+            value = function(*args, **kwargs)
+    texts = [f"{warning.category.__name__}: {warning.message}"[:MAX_TEXT] for warning in caught[:MAX_WARNINGS]]
+    return value, texts

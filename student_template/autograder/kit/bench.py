@@ -1,0 +1,144 @@
+"""The pytest plugin that gives tests their fixtures and turns each test's end into an outcome."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autograder.kit.ledger import Ledger
+from autograder.kit.marks import graded_mark
+from autograder.kit.student import AlreadyStopped, Runner, Student, StudentError
+
+PASSED, FAILED, BLOCKED, FAULT = "passed", "failed", "blocked", "fault"
+
+
+class Blocked(Exception):
+    """The test was not run, because another one did not pass."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one test ended. `message` may tell of the test's inputs and expected values; `safe`, `title` and `hint` do not."""
+
+    test: str
+    question: str
+    title: str
+    hint: str
+    points: float
+    hidden: bool
+    status: str
+    message: str
+    safe: str
+    seconds: float
+
+    @property
+    def earned(self) -> float:
+        return self.points if self.status == PASSED else 0.0
+
+
+class Bench:
+    """Fixtures and outcomes for one submission at a time; `runner` is where its code runs."""
+
+    def __init__(self, ledger: Ledger, seed: int, runner: Runner | None = None) -> None:
+        self.ledger_rows = ledger
+        self.seed = seed
+        self.runner = runner
+        self.outcomes: dict[str, Outcome] = {}
+        self.current: Student | None = None
+
+    @pytest.fixture
+    def student(self) -> Student:
+        """The submission under test."""
+        assert self.runner is not None, "no submission to test"
+        self.current = Student(self.runner)
+        return self.current
+
+    @pytest.fixture
+    def ledger(self) -> Ledger:
+        """The documents' numbers."""
+        return self.ledger_rows
+
+    @pytest.fixture
+    def rng(self, request: pytest.FixtureRequest) -> np.random.Generator:
+        """A generator seeded from the problem set's seed and the test's name."""
+        return np.random.default_rng([self.seed, zlib.crc32(request.node.name.encode())])
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        config.addinivalue_line("markers", "graded(mark): a test that earns points; see autograder.kit.graded")
+
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        mark = graded_mark(item)
+        if mark and mark.requires:
+            needed = self.outcomes.get(mark.requires)
+            if needed is not None and needed.status != PASSED:
+                raise Blocked(f"not run, because this did not pass: {needed.title}")
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport | None:
+        """Note the outcome, and report it without the traceback that pytest would spend most of its time on."""
+        mark = graded_mark(item)
+        if mark is None or call.when == "collect":
+            return None
+        status, message, safe = classify(call.excinfo)
+        if call.when == "call" or call.excinfo is not None:
+            self.outcomes[item.name] = Outcome(
+                test=item.name,
+                question=mark.question,
+                title=mark.title,
+                hint=mark.hint,
+                points=mark.points,
+                hidden=is_hidden(item),
+                status=status,
+                message=message,
+                safe=safe,
+                seconds=round(call.duration, 6),
+            )
+        return pytest.TestReport(
+            nodeid=item.nodeid,
+            location=item.location,
+            keywords={},
+            outcome="failed" if call.excinfo is not None else "passed",
+            longrepr=message or None,
+            when=call.when,
+            duration=call.duration,
+            start=call.start,
+            stop=call.stop,
+        )
+
+
+def is_hidden(item: pytest.Item) -> bool:
+    """Whether a test is one that students never see."""
+    return item.path.name == "test_hidden.py"
+
+
+def classify(excinfo: pytest.ExceptionInfo[BaseException] | None) -> tuple[str, str, str]:
+    """Status, message and safe message for what a test raised. Only a submission's own doing counts against it."""
+    if excinfo is None:
+        return PASSED, "", ""
+    error: Any = excinfo.value
+    if isinstance(error, Blocked | AlreadyStopped):
+        return BLOCKED, str(error), error.safe if isinstance(error, AlreadyStopped) else str(error)
+    if isinstance(error, StudentError):
+        return FAILED, str(error), error.safe
+    if isinstance(error, AssertionError | pytest.fail.Exception):
+        return FAILED, str(error), ""
+    return FAULT, str(excinfo.getrepr(style="short")), ""
+
+
+def missing_requirements(items: Iterable[pytest.Item]) -> list[str]:
+    """Tests that require a test which is not there or comes later; each as a sentence."""
+    seen: dict[str, str] = {}
+    problems = []
+    for item in items:
+        mark = graded_mark(item)
+        if mark is None:
+            continue
+        if mark.requires and seen.get(mark.requires) != mark.question:
+            problems.append(f"{item.name} requires {mark.requires}, which is no earlier test of {mark.question}")
+        seen[item.name] = mark.question
+    return problems

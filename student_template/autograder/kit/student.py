@@ -1,0 +1,265 @@
+"""The `student` of a test: calls of a submission that obey the same rules on a laptop and in a grading run.
+
+Every call is made twice, with arguments that cannot be changed, and its result crosses as plain data.
+"""
+
+from __future__ import annotations
+
+import copy
+import difflib
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from autograder.guest import loading, wire
+
+UNDONE = "not done yet"  # how the message about a stub begins
+
+
+class Mismatch(AssertionError):
+    """The submission's answer is not what the question asks for."""
+
+
+class StudentError(Exception):
+    """The submission raised, instead of answering. `report` is `loading.describe_error`'s.
+
+    `safe` is the same with nothing in it that the submission chose after it had seen a test's inputs: what a student may
+    read of a hidden test.
+    """
+
+    def __init__(self, text: str, report: loading.Report | None = None, safe: str | None = None) -> None:
+        super().__init__(text)
+        self.report = report or {}
+        self.safe = text if safe is None else safe
+
+
+class NotDone(StudentError, NotImplementedError):
+    """The stub is still there."""
+
+
+class Undefined(StudentError):
+    """The submission does not define what the question asks for."""
+
+
+class Stopped(StudentError):
+    """The call was ended: time, memory, or the process itself. Later calls of the function are not made."""
+
+
+class AlreadyStopped(Stopped):
+    """The function did not return in an earlier test, so it was not called again."""
+
+
+class Answer(NamedTuple):
+    value: Any
+    warnings: list[str]
+
+
+class Runner(Protocol):
+    """Where the submission's code runs."""
+
+    def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Answer:
+        """Call a function; raises a `StudentError` if it does not return."""
+
+    def read(self, name: str) -> Any:
+        """Read a variable; raises a `StudentError` if it cannot be read."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call as a test made it, kept to explain a failure. `error` is the exception's type name, empty if it returned."""
+
+    name: str
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    value: Any = None
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class StudentFunction(wire.Named):
+    """A function of the submission. Passed as an argument, it arrives as the submission's own object."""
+
+    student: Student = field(repr=False, compare=False)
+    repeat: bool = True
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.student.call(self.name, args, kwargs, repeat=self.repeat)
+
+
+class Student:
+    """A submission, as tests see it: `student.softmax(scores)`, `student.value("reading")`.
+
+    `warnings` holds the texts of the warnings that the last call gave ("RuntimeWarning: divide by zero ...").
+    """
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+        self._repeat = True
+        self.calls: list[Call] = []
+        self.warnings: list[str] = []
+
+    def __getattr__(self, name: str) -> StudentFunction:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return StudentFunction(name, self, self._repeat)
+
+    @property
+    def once(self) -> Student:
+        """The same submission, each call made only once: for calls that take long."""
+        once = copy.copy(self)
+        once._repeat = False
+        return once
+
+    def value(self, name: str) -> Any:
+        """The value of a variable; raises `NotDone` while it is `None`."""
+        value = self._runner.read(name)
+        if value is None:
+            raise NotDone(f"{UNDONE}: `{name}`")
+        self.calls.append(Call(name, (), {}, value))
+        return value
+
+    def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], *, repeat: bool) -> Any:
+        """Call `name` with `args` and `kwargs`; `Mismatch` if a second call with the same arguments differs."""
+        try:
+            answer = self._runner.call(name, args, kwargs)
+            again = self._runner.call(name, args, kwargs) if repeat else answer
+        except StudentError as error:
+            self.calls.append(Call(name, args, kwargs, error=error.report.get("type", type(error).__name__)))
+            raise
+        self.calls.append(Call(name, args, kwargs, answer.value))
+        self.warnings[:] = answer.warnings
+        if not alike(answer.value, again.value):
+            raise Mismatch(f"`{name}` gave a different answer when called again with the same arguments")
+        return answer.value
+
+
+class LocalRunner:
+    """Runs the submission in this process, with the same copies and checks as a grading run."""
+
+    def __init__(
+        self, namespace: dict[str, Any], report: loading.Report, *, asked: Collection[str] = (), seconds: float = 30.0
+    ) -> None:
+        self.namespace = namespace
+        self.report = report
+        self.asked = asked
+        self.seconds = seconds
+
+    def find(self, name: str) -> Any:
+        """What the submission calls `name`; raises `Undefined`, with the likely reason, if there is nothing."""
+        if name not in self.namespace:
+            raise undefined(name, self.report, self.asked)
+        return self.namespace[name]
+
+    def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Answer:
+        handles: list[Callable[..., Any]] = []
+
+        def handle_callable(index: int) -> Callable[..., Any]:
+            return lambda *args, **kwargs: through_wire(handles[index](*through_wire(args), **through_wire(kwargs)))
+
+        function = self.find(name)
+        header, buffers = wire.encode((args, kwargs), handles)
+        received = wire.decode(
+            header,
+            b"".join(buffers),
+            handle_callable=handle_callable,
+            look_up=self.find,
+        )
+        before = bytes(wire.encode(received)[0])
+        try:
+            value, warned = loading.invoke(function, received[0], received[1], self.seconds)
+            if bytes(wire.encode(received)[0]) != before:
+                raise ValueError(loading.CHANGED)
+            value = through_wire(value)
+        except (Exception, loading.TimeUp, SystemExit) as error:
+            raise student_error(name, loading.describe_error(error)) from None
+        return Answer(value, warned)
+
+    def read(self, name: str) -> Any:
+        return through_wire(self.find(name))
+
+
+def through_wire(value: Any) -> Any:
+    """`value` as it would arrive on the other side. Raises `wire.WireError` if it cannot."""
+    header, buffers = wire.encode(value)
+    return wire.decode(header, b"".join(buffers))
+
+
+def undefined(name: str, report: loading.Report, asked: Collection[str] = ()) -> Undefined:
+    """The error for a name a submission lacks; `report` is `loading.load`'s, `asked` the names the problem set asks for."""
+    others = [other for other in report.get("names", []) if other not in asked]
+    close = difflib.get_close_matches(name, others, n=1, cutoff=0.6)
+    text = f"`{name}` is not defined"
+    if close:
+        text += f"; did you rename it? There is `{close[0]}`"
+    for problem in report.get("problems", [])[:3]:
+        text += f"\n{problem_text(problem)}"
+    return Undefined(text)
+
+
+def problem_text(problem: loading.Report) -> str:
+    """One error of a submission's own, in a line for its author."""
+    where = problem.get("where") or []
+    if problem["type"] == "Stopped":
+        return str(problem["message"])
+    place = where[-1] if where else problem.get("unit", "")
+    return f"{problem['type']}: {problem['message']}" + (f" ({place})" if place else "")
+
+
+def student_error(name: str, report: loading.Report) -> StudentError:
+    """The exception a test sees when `name` raised what `report` says: also an instance of the same built-in type."""
+    if report["type"] == "NotImplementedError":
+        return NotDone(f"{UNDONE}: `{name}`", report)
+    where = "".join(f"\n  {line}" for line in report["where"])
+    if report["type"] == "TimeUp":
+        # Without the line it had reached: that depends on the machine's speed, and records must not.
+        return Stopped(f"stopped: `{name}` {report['message']}", report, safe=f"stopped: `{name}` did not return in time")
+    text = f"`{name}` raised {report['type']}: {report['message']}{where}"
+    if "read-only" in report["message"]:
+        text += f"\n{loading.CHANGED}"
+    kinds = _builtin_errors()
+    base = next((base for base in report["bases"] if base in kinds), "")
+    kind = kinds.get(base, StudentError)
+    return kind(text, report, safe=f"`{name}` raised {base or 'an exception'}")
+
+
+_ERRORS: dict[str, type[StudentError]] = {}
+
+
+def _builtin_errors() -> dict[str, type[StudentError]]:
+    # Made from a fixed list of types, never from a name that came over the wire.
+    if not _ERRORS:
+        for base in (
+            ValueError, TypeError, IndexError, KeyError, ZeroDivisionError, OverflowError, FloatingPointError,
+            ArithmeticError, LookupError, AttributeError, NameError, RecursionError, MemoryError, RuntimeError,
+            AssertionError,
+        ):  # fmt: skip
+            _ERRORS[base.__name__] = type(f"Student{base.__name__}", (StudentError, base), {})
+    return _ERRORS
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether two answers to the same call are the same, up to the rounding that a threaded BLAS may add.
+
+    The band is ten thousand eps of the largest number: far above rounding, far below any difference that matters.
+    """
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, np.ndarray | np.generic):
+        if one.dtype != other.dtype or one.shape != other.shape:
+            return False
+        if one.dtype.kind not in "fc":
+            return bool(np.array_equal(one, other))
+        finite = np.abs(np.asarray(one)[np.isfinite(one)])
+        band = 1e4 * np.finfo(one.dtype).eps * (finite.max() if finite.size else 0.0)
+        return bool(np.allclose(one, other, rtol=0, atol=band, equal_nan=True))
+    if isinstance(one, float):
+        return alike(np.float64(one), np.float64(other))
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(alike(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(alike, one, other))
+    if hasattr(one, "__dataclass_fields__"):
+        return alike(vars(one), vars(other))
+    return bool(one == other)

@@ -1,0 +1,257 @@
+"""The trust boundary from the host's side: real guests in a real sandbox, on each backend that this machine offers."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from autograder.kit.student import AlreadyStopped, Mismatch, NotDone, Stopped, Student, StudentError, Undefined
+from autograder.sandbox.backends import BACKENDS, SandboxError, offered_paths
+from autograder.sandbox.runner import GuestRunner, Limits
+from autograder.sandbox.zygote import GuestLimits, Zygote, open_zygote
+
+SOURCE = b"""
+import os, signal, sys, threading, time
+import numpy as np
+
+counter = [0]
+constant = 7
+
+def plus_one(x): return np.asarray(x) + 1
+def not_yet(x): raise NotImplementedError("not done yet")
+def in_place(x):
+    x[0] = 5
+    return x
+def counting(): counter[0] += 1; return counter[0]
+def apply(function, x): return function(x)
+def raises(x): return [][x]
+def forever():
+    while True: pass
+def stubborn():
+    signal.signal(signal.SIGALRM, signal.SIG_IGN)
+    while True: pass
+def leave(): os._exit(3)
+def hog(): return bytearray(4 << 30)
+def crash():
+    import ctypes
+    ctypes.string_at(0)
+def fork(): return os.fork()
+def connect():
+    import socket
+    return socket.create_connection(("127.0.0.1", 1))
+def listing(path): return sorted(os.listdir(path))
+def write(path):
+    with open(path, "w") as file: file.write("here")
+    return open(path).read()
+def fill():
+    with open("big", "wb") as file:
+        while True: file.write(bytes(1 << 20))
+def environment(): return dict(os.environ)
+def flood():
+    while True: sys.stdout.write("x" * 65536)
+def say(text): print(text); return 0
+def thread_sum():
+    total = []
+    threads = [threading.Thread(target=total.append, args=(i,)) for i in range(4)]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    return sum(total)
+def nonsense(): os.write(3, b"this is no frame, but it is long enough to look like one"); time.sleep(60)
+def huge(): return np.broadcast_to(np.float64(1), (10**6, 10**6))
+def deep():
+    value = []
+    for _ in range(100_000): value = [value]
+    return value
+class Always:
+    def __eq__(self, other): return True
+def always(): return Always()
+"""
+
+FAST = Limits(call_seconds=0.4, load_seconds=1.0, submission_seconds=30, output_bytes=2**20)
+
+
+@pytest.fixture(scope="module", params=list(BACKENDS))
+def zygote(request: pytest.FixtureRequest) -> Iterator[Zygote]:
+    try:
+        started = open_zygote(request.param)
+    except SandboxError as error:
+        pytest.skip(str(error))
+    yield started
+    started.close()
+
+
+@pytest.fixture
+def runner(zygote: Zygote) -> Iterator[GuestRunner]:
+    with GuestRunner(zygote, "ps1.py", SOURCE, FAST, {"plus_two"}) as started:
+        started.load()
+        yield started
+
+
+@pytest.fixture
+def student(runner: GuestRunner) -> Student:
+    return Student(runner)
+
+
+def test_calls_cross_as_data(student: Student) -> None:
+    answer = student.plus_one(np.arange(6.0).reshape(2, 3))
+    assert answer.tolist() == [[1, 2, 3], [4, 5, 6]]
+    assert student.value("constant") == 7
+    assert student.thread_sum() == 6
+
+
+def test_a_test_function_is_called_back_and_its_exceptions_pass_through(student: Student) -> None:
+    assert student.apply(lambda x: x * 2, np.array([1.0, 2.0])).tolist() == [2.0, 4.0]
+
+    def refuse(x: object) -> object:
+        raise ValueError("refused here")
+
+    with pytest.raises(ValueError, match="refused here"):
+        student.apply(refuse, 1)
+
+
+def test_a_function_of_the_submission_can_be_an_argument(student: Student) -> None:
+    assert student.apply(student.plus_one, 1.0) == 2.0
+
+
+def test_rules_of_a_call_are_the_same_as_on_a_laptop(student: Student) -> None:
+    with pytest.raises(NotDone, match="not done yet"):
+        student.not_yet(1)
+    with pytest.raises(ValueError, match="changes its argument in place"):
+        student.in_place(np.zeros(3))
+    with pytest.raises(Mismatch, match="different answer when called again"):
+        student.counting()
+    with pytest.raises(IndexError, match="list index out of range"):
+        student.raises(1)
+    with pytest.raises(Undefined, match="did you rename it"):
+        student.plus_two(1)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("forever", "did not finish within 0.4 s"),
+        ("stubborn", "did not return in time"),
+        ("leave", "ended the whole process with exit status 3"),
+        ("crash", "segmentation fault"),
+        ("flood", "printed more than 1048576 bytes"),
+        ("nonsense", "no answer"),
+    ],
+)
+def test_a_lost_guest_is_an_outcome_with_a_reason_and_other_questions_go_on(
+    student: Student, name: str, reason: str
+) -> None:
+    with pytest.raises(Stopped, match=reason):
+        getattr(student, name)()
+    with pytest.raises(AlreadyStopped, match="not run again"):
+        getattr(student, name)()
+    assert student.plus_one(1.0) == 2.0
+
+
+@pytest.mark.parametrize("name", ["hog", "huge", "deep", "fork", "connect"])
+def test_what_a_guest_may_not_do_raises_in_the_guest(student: Student, name: str) -> None:
+    with pytest.raises(StudentError) as caught:
+        getattr(student, name)()
+    assert not isinstance(caught.value, Stopped)
+    assert student.plus_one(1.0) == 2.0
+
+
+def test_an_always_equal_object_does_not_cross(student: Student) -> None:
+    assert student.always() != 1
+
+
+def test_a_guest_sees_a_clean_environment_and_no_files_of_the_host(
+    student: Student, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment = student.environment()
+    assert environment["MPLBACKEND"] == "Agg"
+    assert environment["OPENBLAS_NUM_THREADS"] == "1"
+    assert not set(environment) & {"VIRTUAL_ENV", "PYTEST_CURRENT_TEST", "USER", "SSH_AUTH_SOCK"}
+    for path in (os.path.dirname(__file__), os.path.expanduser("~"), "/home", "/var"):
+        try:
+            names = student.listing(path)
+        except StudentError:
+            continue
+        assert not set(names) & {"test_sandbox.py", "solutions", ".bashrc", "log"}, path
+
+
+def test_files_are_bounded_and_gone_for_the_next_submission(zygote: Zygote) -> None:
+    if zygote.backend != "bubblewrap":
+        with GuestRunner(zygote, "ps1.py", SOURCE, FAST) as runner:
+            runner.load()
+            with pytest.raises(StudentError, match="PermissionError"):
+                Student(runner).write("/tmp/mark")
+        return
+    with GuestRunner(zygote, "ps1.py", SOURCE, FAST) as runner:
+        runner.load()
+        student = Student(runner)
+        assert student.write("/tmp/mark") == "here"
+        with pytest.raises(StudentError, match="OSError"):
+            student.fill()
+    with GuestRunner(zygote, "ps1.py", SOURCE, FAST) as runner:
+        runner.load()
+        assert Student(runner).listing("/tmp") == []
+
+
+def test_what_is_printed_is_kept_as_text(student: Student, runner: GuestRunner) -> None:
+    student.say("\x1b[31mred <b>")
+    assert runner.output == "\x1b[31mred <b>\n" * 2
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        (b"def f(): return 1\nimport os\nos._exit(0)\n", "ended the whole process"),
+        (b"def f(): return 1\nwhile True:\n    pass\n", "did not finish within"),
+        (b"def f(): return 1\nimport signal\nsignal.setitimer(signal.ITIMER_REAL, 0)\nwhile True: pass\n", "in time"),
+        (b"def f(): return 1\nraise ValueError('half way')\n", "half way"),
+        (b"def f(): return 1\nraise SystemExit\n", "SystemExit"),
+    ],
+)
+def test_a_submission_that_fails_to_load_still_offers_what_it_defined(zygote: Zygote, source: bytes, reason: str) -> None:
+    with GuestRunner(zygote, "ps1.py", source, FAST) as runner:
+        runner.load()
+        assert any(reason in problem["message"] + problem["type"] for problem in runner.report["problems"])
+        assert Student(runner).f() == 1
+
+
+def test_the_time_of_a_whole_submission_is_bounded(zygote: Zygote) -> None:
+    limits = Limits(call_seconds=30, load_seconds=1, submission_seconds=0.5)
+    with GuestRunner(zygote, "ps1.py", SOURCE, limits) as runner:
+        runner.load()
+        started = time.monotonic()
+        with pytest.raises(Stopped):
+            Student(runner).forever()
+        with pytest.raises(AlreadyStopped):
+            Student(runner).plus_one(1.0)
+        assert time.monotonic() - started < 10
+
+
+def test_processor_time_is_bounded(zygote: Zygote) -> None:
+    limits = Limits(call_seconds=20, guest=GuestLimits(cpu_seconds=1))
+    with GuestRunner(zygote, "ps1.py", SOURCE, limits) as runner:
+        runner.load()
+        with pytest.raises(Stopped, match="processor time"):
+            Student(runner).forever()
+
+
+def test_a_sandbox_that_cannot_start_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("autograder.sandbox.backends.find_bwrap", lambda: None)
+    with pytest.raises(SandboxError, match="bubblewrap is not installed"):
+        open_zygote("bubblewrap")
+
+
+def test_a_dead_zygote_is_a_fault_of_the_sandbox(zygote: Zygote) -> None:
+    other = open_zygote(zygote.backend)
+    other.close()
+    with pytest.raises(SandboxError):
+        GuestRunner(other, "ps1.py", SOURCE, FAST).load()
+
+
+def test_only_offered_packages_are_there(student: Student) -> None:
+    names = {path.name for path in offered_paths()}
+    assert {"numpy", "matplotlib"} <= names
+    assert not names & {"pytest", "_pytest", "typer", "autograder", "nbgrader"}
