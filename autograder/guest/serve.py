@@ -10,6 +10,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from autograder.guest import loading, wire
 
 
@@ -32,15 +34,14 @@ class Connection:
     def receive(self) -> tuple[Any, ...]:
         """The next message; ends the process when the host is gone."""
         header_size, payload_size = wire.parse_prefix(self._read(wire.PREFIX.size))
-        header, payload = self._read(header_size), self._read(payload_size)
+        rest = self._read(header_size + payload_size)
         message: tuple[Any, ...] = wire.decode(
-            header, memoryview(payload), handle_callable=self._handle_callable, look_up=self._namespace.get
+            rest[:header_size], rest[header_size:], handle_callable=self._handle_callable, look_up=self._namespace.get
         )
         return message
 
-    def _read(self, size: int) -> bytearray:
-        data = bytearray(size)
-        view = memoryview(data)
+    def _read(self, size: int) -> memoryview:
+        data = view = np.empty(size, np.uint8).data
         while len(view):
             count = self._stream.recv_into(view)
             if count == 0:

@@ -93,8 +93,8 @@ class Guest:
             header_size, payload_size = wire.parse_prefix(self._read(wire.PREFIX.size, deadline))
             if header_size + payload_size > self._message_bytes:
                 raise GuestEnded(f"sent {header_size + payload_size} bytes at once; the limit is {self._message_bytes}")
-            header = self._read(header_size, deadline)
-            message = wire.decode(header, self._read(payload_size, deadline))
+            rest = self._read(header_size + payload_size, deadline)
+            message = wire.decode(rest[:header_size], rest[header_size:])
             wire.message_kind(message)
         except wire.WireError as error:
             raise GuestEnded(f"sent data that is no answer ({error})") from None
