@@ -9,10 +9,12 @@ from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
+from rich.padding import Padding
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
 from autograder.course import CourseError, find_root, load_course
+from autograder.doctor import examine
 from autograder.journal import Journal
 from autograder.run import WorkerError, cores
 from autograder.run import grade as grade_submissions
@@ -124,6 +126,22 @@ def release(
         out.print(f"{'stale' if check else 'wrote'}  student_template/{name}", highlight=False, soft_wrap=True)
     out.print(f"{len(files) - len(names)} of {len(files)} files are up to date" + ("" if check else ", the rest is now"))
     if check and names:
+        raise typer.Exit(NEEDS_YOU)
+
+
+@app.command()
+def doctor() -> None:
+    """Try the sandboxes of this machine, and say what they enforce, what is missing, and how to get it.
+
+    Exit code 0: grading works here. 1: no sandbox works, so nothing can be graded.
+    """
+    findings = examine()
+    for finding in findings:
+        mark = {True: "[green]works[/]", False: "[red]missing[/]", None: ""}[finding.good]
+        out.print(f"[bold]{finding.name}[/] {mark}")
+        for line in finding.lines:
+            out.print(Padding(Text(line), (0, 0, 0, 4)))
+    if not any(finding.good for finding in findings):
         raise typer.Exit(NEEDS_YOU)
 
 
