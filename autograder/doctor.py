@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.sandbox.backends import BACKENDS, SandboxError, find_bwrap, interpreter
-from autograder.sandbox.zygote import open_zygote
+from autograder.sandbox.guest import open_zygote
 
 ENFORCED = {
     "bubblewrap": (

@@ -32,8 +32,9 @@ from autograder.kit.bench import FAILED, FAULT, Bench, is_hidden, missing_requir
 from autograder.kit.marks import Graded, graded_mark
 from autograder.kit.student import Call, StudentError
 from autograder.sandbox.backends import SandboxError
+from autograder.sandbox.guest import open_zygote
 from autograder.sandbox.runner import GuestRunner
-from autograder.sandbox.zygote import Zygote, open_zygote
+from autograder.sandbox.zygote import Zygote
 from autograder.slips import SlipFinder
 from autograder.submissions import Submission
 
@@ -239,6 +240,12 @@ def main() -> int:
     problem_set = course.problem_set(slug)
     connection = Connection(descriptor)
     bench = GradingBench(course, problem_set, connection, sys.argv[4] if len(sys.argv) > 4 else None)
+    try:
+        bench.zygote = open_zygote(bench.backend)
+    except SandboxError as error:
+        # Without a sandbox there is nothing to grade with, whatever the submission.
+        print(error)
+        return 2
     files = [str(problem_set.folder / name) for name in ("test_public.py", "test_hidden.py")]
     options = ["-q", "-s", "--import-mode=importlib", "--noconftest", f"--rootdir={problem_set.folder}", "-c", os.devnull]
     options += ["-p", "no:cacheprovider", "-p", "no:warnings", "-p", "no:logging", "-p", "no:doctest", "-p", "no:unittest"]

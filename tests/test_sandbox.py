@@ -11,8 +11,9 @@ import pytest
 
 from autograder.kit.student import AlreadyStopped, Mismatch, NotDone, Stopped, Student, StudentError, Undefined
 from autograder.sandbox.backends import BACKENDS, SandboxError, offered_paths
+from autograder.sandbox.guest import open_zygote
 from autograder.sandbox.runner import GuestRunner, Limits
-from autograder.sandbox.zygote import GuestLimits, Zygote, open_zygote
+from autograder.sandbox.zygote import GuestLimits, Zygote
 
 SOURCE = b"""
 import os, signal, sys, threading, time

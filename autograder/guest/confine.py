@@ -52,13 +52,17 @@ def fork_into_namespaces() -> int:
 
     One raw clone instead of unshare and two forks halves the cost. The caller must have a single thread.
     """
-    machine = os.uname().machine
-    pid = int(_libc.syscall(_CLONE[machine], NAMESPACES | signal.SIGCHLD, 0, 0, 0, 0))
-    if pid < 0:
-        number = ctypes.get_errno()
-        raise ConfinementError(f"new namespaces: {os.strerror(number)} (errno {number})")
+    number = _CLONE[os.uname().machine]
+    # What os.fork does around its own system call.
+    ctypes.pythonapi.PyOS_BeforeFork()
+    pid = int(_libc.syscall(number, NAMESPACES | signal.SIGCHLD, 0, 0, 0, 0))
     if pid == 0:
         ctypes.pythonapi.PyOS_AfterFork_Child()
+        return 0
+    error = ctypes.get_errno()
+    ctypes.pythonapi.PyOS_AfterFork_Parent()
+    if pid < 0:
+        raise ConfinementError(f"new namespaces: {os.strerror(error)} (errno {error})")
     return pid
 
 

@@ -71,7 +71,11 @@ def _loop(control: socket.socket, settings: dict[str, Any], program: bytes) -> N
                 data, handed, _, _ = socket.recv_fds(control, 65536, 2)
                 if not data:
                     return
-                pid = _fork_guest(control, settings, program, json.loads(data), handed)
+                try:
+                    pid = _fork_guest(control, settings, program, json.loads(data), handed)
+                except confine.ConfinementError as error:
+                    control.send(json.dumps({"failed": str(error)}).encode())
+                    continue
                 pidfd = os.pidfd_open(pid)
                 guests[pidfd] = pid
                 poll.register(pidfd, select.POLLIN)
@@ -124,6 +128,7 @@ def _be_guest(
         confine.die_with_parent()
         confine.drop_privileges()
         confine.filter_system_calls(program)
+        serve.Connection(connection).send(("confined",))
     except BaseException as error:
         serve.Connection(connection).send(("unconfined", f"{type(error).__name__}: {error}"))
         os._exit(1)

@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from autograder.guest import wire
+from autograder.sandbox.backends import BACKENDS, SandboxError
 from autograder.sandbox.zygote import GuestLimits, Spawned, Zygote
 
 OUTPUT_KEPT = 16 * 1024
+CONFINE_SECONDS = 10.0
 _REASONS = {
     signal.SIGXCPU: "used up its processor time",
     signal.SIGSEGV: "crashed (segmentation fault)",
@@ -31,7 +33,10 @@ class GuestEnded(Exception):
 
 
 class Guest:
-    """A fresh, locked-down process for one submission. Whatever it sends is checked as data, never trusted."""
+    """A fresh, locked-down process for one submission. Whatever it sends is checked as data, never trusted.
+
+    Raises `SandboxError` if the process cannot be made or locked down, which is before any of the submission has run.
+    """
 
     def __init__(self, zygote: Zygote, limits: GuestLimits, *, message_bytes: int, output_bytes: int) -> None:
         self._zygote = zygote
@@ -44,6 +49,14 @@ class Guest:
         self._open = True
         self._poll = select.poll()
         self._poll.register(self._spawned.output, select.POLLIN)
+        try:
+            hello = self._receive(time.monotonic() + CONFINE_SECONDS)
+        except GuestEnded as end:
+            self.close()
+            raise SandboxError(f"a guest {end} before it was locked down: {self.output}") from None
+        if hello != ("confined",):
+            self.close()
+            raise SandboxError(f"a guest could not be locked down: {hello[1:]}")
 
     @property
     def output(self) -> str:
@@ -163,3 +176,20 @@ class Guest:
     def _release(self) -> None:
         self._open = False
         self._spawned.release()
+
+
+def open_zygote(backend: str | None = None) -> Zygote:
+    """Start a zygote with the backend named, or with the first that works here.
+
+    Raises `SandboxError` with what each backend said when none does: nothing is ever graded without a sandbox.
+    """
+    reasons = []
+    for name in [backend] if backend else list(BACKENDS):
+        try:
+            zygote = Zygote(BACKENDS[name]())
+            Guest(zygote, GuestLimits(), message_bytes=2**16, output_bytes=2**16).close()
+            return zygote
+        except SandboxError as error:
+            reasons.append(f"{name}: {error}")
+    advice = "`course doctor` says what is missing and how to get it"
+    raise SandboxError("no sandbox works here; " + advice + "\n" + "\n".join(reasons))

@@ -12,8 +12,9 @@ import subprocess
 import tempfile
 import time
 from dataclasses import asdict, dataclass
+from typing import Any
 
-from autograder.sandbox.backends import BACKENDS, GUEST_UID, PRELOAD, Launch, SandboxError
+from autograder.sandbox.backends import GUEST_UID, PRELOAD, Launch, SandboxError
 
 START_SECONDS = 60.0
 SPAWN_SECONDS = 10.0
@@ -93,6 +94,8 @@ class Zygote:
             os.close(their_output)
         while True:
             answer, handed = self._receive(SPAWN_SECONDS)
+            if "failed" in answer:
+                raise self._failure(f"cannot fork a guest: {answer['failed']}")
             if "pid" in answer:
                 stream.setblocking(False)
                 os.set_blocking(output, False)
@@ -112,7 +115,7 @@ class Zygote:
             self._ended[answer["ended"]] = answer["status"]
         return self._ended.pop(guest.pid)
 
-    def _receive(self, seconds: float) -> tuple[dict[str, int], list[int]]:
+    def _receive(self, seconds: float) -> tuple[dict[str, Any], list[int]]:
         deadline = time.monotonic() + seconds
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
@@ -140,22 +143,3 @@ class Zygote:
         self._complaints.close()
         if self._stage is not None:
             self._stage.cleanup()
-
-
-def open_zygote(backend: str | None = None) -> Zygote:
-    """Start a zygote with the backend named, or with the first that works here.
-
-    Raises `SandboxError` with what each backend said when none does: nothing is ever graded without a sandbox.
-    """
-    reasons = []
-    for name in [backend] if backend else list(BACKENDS):
-        try:
-            zygote = Zygote(BACKENDS[name]())
-            guest = zygote.spawn(GuestLimits())
-            zygote.kill(guest)
-            guest.release()
-            return zygote
-        except SandboxError as error:
-            reasons.append(f"{name}: {error}")
-    advice = "`course doctor` says what is missing and how to get it"
-    raise SandboxError("no sandbox works here; " + advice + "\n" + "\n".join(reasons))
