@@ -15,7 +15,7 @@ from autograder.variants import Variant
 # A mutant answers small inputs at once; one that does not is no explanation worth waiting for.
 SECONDS = 2.0
 MAX_KNOWN = 5000
-_NO_ANSWER = {"NotImplementedError", "Undefined", "Stopped", "AlreadyStopped", "TimeUp"}
+_NO_ANSWER = {"NotImplementedError", "Undefined", "Stopped", "AlreadyStopped", "TimeUp", "TooLarge"}
 
 
 class SlipFinder:

@@ -246,10 +246,22 @@ def main() -> int:
         # Without a sandbox there is nothing to grade with, whatever the submission.
         print(error)
         return 2
-    files = [str(problem_set.folder / name) for name in ("test_public.py", "test_hidden.py")]
-    options = ["-q", "-s", "--import-mode=importlib", "--noconftest", f"--rootdir={problem_set.folder}", "-c", os.devnull]
-    options += ["-p", "no:cacheprovider", "-p", "no:warnings", "-p", "no:logging", "-p", "no:doctest", "-p", "no:unittest"]
-    return int(pytest.main([*options, *files], plugins=[bench]))
+    return int(pytest.main(pytest_options(problem_set), plugins=[bench]))
+
+
+def pytest_options(problem_set: ProblemSet) -> list[str]:
+    """What pytest is started with: the two test files, and none of the machinery that grading does not need."""
+    off = ("cacheprovider", "warnings", "logging", "doctest", "unittest")
+    return [
+        "-q",
+        "-s",
+        "--import-mode=importlib",
+        "--noconftest",
+        f"--rootdir={problem_set.folder}",
+        f"-c{os.devnull}",
+        *(f"-pno:{name}" for name in off),
+        *(str(problem_set.folder / name) for name in ("test_public.py", "test_hidden.py")),
+    ]
 
 
 if __name__ == "__main__":

@@ -93,7 +93,9 @@ def _build(kind: type[Any], plain: Any) -> Any:
 
 
 def _check(name: str, kind: str, value: Any) -> Any:
-    if name in _PARTS and isinstance(value, list):
+    if name in _PARTS:
+        if not isinstance(value, list):
+            raise ValueError(f"{name} is not a list")
         return [_build(_PARTS[name], item) for item in value]
     if kind == "np.ndarray":
         good = isinstance(value, np.ndarray) and value.dtype == np.float64 and value.ndim == (2 if name == "cells" else 1)

@@ -43,6 +43,7 @@ MAX_PAYLOAD = 256 * 2**20
 MAX_DEPTH = 24
 MAX_DIMENSIONS = 16
 MAX_INT_BYTES = 4096
+MAX_ARRAYS = 20_000  # an array costs a hundred bytes of memory, however few it was sent in
 
 MAX_KEYS = 4096  # keys that are not strings can be made to collide; this bounds the time that costs
 
@@ -54,8 +55,16 @@ _COUNT = struct.Struct("<I")
 _INT = struct.Struct("<q")
 _FLOAT = struct.Struct("<d")
 _COMPLEX = struct.Struct("<dd")
-_FLOAT_ITEM = struct.Struct("<cd")
-_INT_ITEM = struct.Struct("<cq")
+_FLOAT_ITEM = struct.Struct("<Bd")
+_INT_ITEM = struct.Struct("<Bq")
+_ARRAY_ITEM = struct.Struct("<BBB")
+_SHAPES = [struct.Struct(f"<{dimensions}Q") for dimensions in range(MAX_DIMENSIONS + 1)]
+
+# The tag byte each value starts with.
+_TAG_NONE, _TAG_TRUE, _TAG_FALSE, _TAG_INT, _TAG_LARGE_INT, _TAG_FLOAT, _TAG_COMPLEX, _TAG_FRACTION = b"NTFiIfcr"
+_TAG_TEXT, _TAG_BYTES, _TAG_LIST, _TAG_TUPLE, _TAG_DICT, _TAG_ARRAY, _TAG_SCALAR = b"sbltdag"
+_TAG_FIGURE, _TAG_FOREIGN, _TAG_NAMED, _TAG_HANDLE = b"vonh"
+_CONTAINERS: dict[type[Any], int] = {list: _TAG_LIST, tuple: _TAG_TUPLE, dict: _TAG_DICT}
 
 
 class WireError(Exception):
@@ -89,82 +98,93 @@ class _Encoder:
         self.header = bytearray()
         self.buffers: Buffers = []
         self.size = 0
+        self.arrays = 0
         self.handles = handles
 
-    def text(self, text: str) -> None:
+    def text(self, tag: int, text: str) -> None:
         # A lone surrogate cannot be UTF-8; the reader sees where it stood.
-        raw = text.encode("utf-8", "backslashreplace")
-        self.header += _COUNT.pack(len(raw))
-        self.header += raw
+        self.raw(tag, text.encode("utf-8", "backslashreplace"))
+
+    def raw(self, tag: int, content: bytes) -> None:
+        self.header.append(tag)
+        self.header += _COUNT.pack(len(content))
+        self.header += content
 
     def integer(self, value: int) -> None:
-        raw = value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True)
-        if len(raw) > MAX_INT_BYTES:
-            raise WireError(f"an integer of {len(raw)} bytes is too large to send")
-        self.header += b"I" + _COUNT.pack(len(raw)) + raw
+        content = value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True)
+        if len(content) > MAX_INT_BYTES:
+            raise WireError(f"an integer of {len(content)} bytes is too large to send")
+        self.raw(_TAG_LARGE_INT, content)
 
     def array(self, array: np.ndarray) -> None:
         self.size += array.size * array.itemsize
+        self.arrays += 1
+        if self.arrays > MAX_ARRAYS:
+            raise WireError(f"more than {MAX_ARRAYS} arrays are too many to send; stack them into one")
         if self.size > MAX_PAYLOAD or array.ndim > MAX_DIMENSIONS:
             raise WireError(f"an array of shape {array.shape} and type {array.dtype} is too large to send")
-        shape = array.shape
-        self.header += struct.pack(f"<cBB{len(shape)}Q", b"a", _CODES[array.dtype], len(shape), *shape)
+        self.header += _ARRAY_ITEM.pack(_TAG_ARRAY, _CODES[array.dtype], array.ndim)
+        self.header += _SHAPES[array.ndim].pack(*array.shape)
         if array.size:
             self.buffers.append(np.ascontiguousarray(array).data.cast("B"))
+
+    def container(self, value: Any, kind: type[Any], depth: int) -> None:
+        if depth >= MAX_DEPTH:
+            raise WireError(f"a {kind.__name__} nested more than {MAX_DEPTH} deep is not sent")
+        if kind is dict and len(value) > MAX_KEYS:
+            raise WireError(f"a dictionary of more than {MAX_KEYS} keys is not sent")
+        self.header.append(_CONTAINERS[kind])
+        self.header += _COUNT.pack(len(value))
+        for item in value:
+            if kind is dict:
+                _check_key(item)
+            self.encode(item, depth + 1)
+            if kind is dict:
+                self.encode(value[item], depth + 1)
 
     def encode(self, value: Any, depth: int = 0) -> None:
         kind = type(value)
         if kind is float:
-            self.header += _FLOAT_ITEM.pack(b"f", value)
-        elif kind is int:
-            if -(2**63) <= value < 2**63:
-                self.header += _INT_ITEM.pack(b"i", value)
-            else:
-                self.integer(value)
-        elif kind is str:
-            self.header += b"s"
-            self.text(value)
-        elif value is None:
-            self.header += b"N"
-        elif kind is bool:
-            self.header += b"T" if value else b"F"
+            self.header += _FLOAT_ITEM.pack(_TAG_FLOAT, value)
         elif kind is np.ndarray and value.dtype in _CODES:
             self.array(value)
-        elif kind in (tuple, list, dict):
-            if depth >= MAX_DEPTH:
-                raise WireError(f"a {kind.__name__} nested more than {MAX_DEPTH} deep is not sent")
-            if kind is dict and len(value) > MAX_KEYS:
-                raise WireError(f"a dictionary of more than {MAX_KEYS} keys is not sent")
-            self.header += (b"t" if kind is tuple else b"l" if kind is list else b"d") + _COUNT.pack(len(value))
-            for item in value:
-                self.encode(item, depth + 1)
-                if kind is dict:
-                    self.encode(value[item], depth + 1)
+        elif kind is str:
+            self.text(_TAG_TEXT, value)
+        elif kind is int:
+            if -(2**63) <= value < 2**63:
+                self.header += _INT_ITEM.pack(_TAG_INT, value)
+            else:
+                self.integer(value)
+        elif kind in _CONTAINERS:
+            self.container(value, kind, depth)
+        elif value is None:
+            self.header.append(_TAG_NONE)
+        elif kind is bool:
+            self.header.append(_TAG_TRUE if value else _TAG_FALSE)
         elif isinstance(value, np.generic) and value.dtype in _CODES and kind is value.dtype.type:
-            self.header += b"g" + bytes([_CODES[value.dtype]]) + value.tobytes()
+            self.header += bytes([_TAG_SCALAR, _CODES[value.dtype]]) + value.tobytes()
         elif kind is complex:
-            self.header += b"c" + _COMPLEX.pack(value.real, value.imag)
+            self.header.append(_TAG_COMPLEX)
+            self.header += _COMPLEX.pack(value.real, value.imag)
         elif kind is bytes:
-            self.header += b"b" + _COUNT.pack(len(value)) + value
+            self.raw(_TAG_BYTES, value)
         elif kind is Fraction:
-            self.header += b"r"
+            self.header.append(_TAG_FRACTION)
             self.integer(value.numerator)
             self.integer(value.denominator)
         elif figures.is_figure(value):
-            self.header += b"v"
+            self.header.append(_TAG_FIGURE)
             self.encode(figures.describe(value), depth + 1)
         elif isinstance(value, Named):
-            self.header += b"n"
-            self.text(value.name)
+            self.text(_TAG_NAMED, value.name)
         elif kind is Foreign:
-            self.header += b"o"
-            self.text(value.type_name)
+            self.text(_TAG_FOREIGN, value.type_name)
         elif self.handles is not None and callable(value):
             self.handles.append(value)
-            self.header += b"h" + _COUNT.pack(len(self.handles) - 1)
+            self.header.append(_TAG_HANDLE)
+            self.header += _COUNT.pack(len(self.handles) - 1)
         else:
-            self.header += b"o"
-            self.text(type_name(value)[:200])
+            self.text(_TAG_FOREIGN, type_name(value)[:200])
 
 
 def type_name(value: Any) -> str:
@@ -200,33 +220,55 @@ def frame(value: Any, handles: list[Callable[..., Any]] | None = None) -> Buffer
 
 
 class _Decoder:
-    def __init__(self, header: bytes | bytearray | memoryview, payload: memoryview) -> None:
-        self.header = memoryview(header)
+    """Reads one header from front to back. Every read checks that the bytes are there, before anything is made of them."""
+
+    def __init__(
+        self,
+        header: bytes,
+        payload: memoryview,
+        handle_callable: HandleCallable | None,
+        look_up: LookUp | None,
+    ) -> None:
+        self.header = header
+        self.end = len(header)
         self.payload = payload.toreadonly()
         self.at = 0
         self.used = 0
-        self.handle_callable: HandleCallable | None = None
-        self.look_up: LookUp | None = None
+        self.arrays = 0
+        self.handle_callable = handle_callable
+        self.look_up = look_up
 
-    def take(self, count: int) -> memoryview:
-        piece = self.header[self.at : self.at + count]
-        if len(piece) != count:
+    def byte(self) -> int:
+        at = self.at
+        if at >= self.end:
             raise WireError("the header ends too early")
-        self.at += count
-        return piece
+        self.at = at + 1
+        return self.header[at]
+
+    def take(self, count: int) -> bytes:
+        at, self.at = self.at, self.at + count
+        if self.at > self.end:
+            raise WireError("the header ends too early")
+        return self.header[at : self.at]
+
+    def unpack(self, form: struct.Struct) -> tuple[Any, ...]:
+        at, self.at = self.at, self.at + form.size
+        if self.at > self.end:
+            raise WireError("the header ends too early")
+        return form.unpack_from(self.header, at)
 
     def count(self) -> int:
-        value: int = _COUNT.unpack(self.take(4))[0]
+        value: int = self.unpack(_COUNT)[0]
         # Every item takes at least one byte, so a longer claim is a lie; refused before anything is allocated.
-        if value > len(self.header) - self.at:
-            raise WireError(f"a claim of {value} items in {len(self.header) - self.at} bytes")
+        if value > self.end - self.at:
+            raise WireError(f"a claim of {value} items in {self.end - self.at} bytes")
         return value
 
     def text(self) -> str:
-        return str(self.take(self.count()), "utf-8", "replace")
+        return self.take(self.count()).decode("utf-8", "replace")
 
     def integer(self) -> int:
-        if bytes(self.take(1)) != b"I":
+        if self.byte() != _TAG_LARGE_INT:
             raise WireError("an integer was expected")
         size = self.count()
         if size > MAX_INT_BYTES:
@@ -234,78 +276,85 @@ class _Decoder:
         return int.from_bytes(self.take(size), "little", signed=True)
 
     def dtype(self) -> np.dtype[Any]:
-        code = self.take(1)[0]
+        code = self.byte()
         if code >= len(DTYPES):
             raise WireError(f"no array has the type {code}")
         return DTYPES[code]
 
     def array(self) -> np.ndarray:
+        self.arrays += 1
+        if self.arrays > MAX_ARRAYS:
+            raise WireError(f"more than {MAX_ARRAYS} arrays")
         dtype = self.dtype()
-        dimensions = self.take(1)[0]
+        dimensions = self.byte()
         if dimensions > MAX_DIMENSIONS:
             raise WireError(f"an array of {dimensions} dimensions")
-        shape = struct.unpack(f"<{dimensions}Q", self.take(8 * dimensions))
+        shape = self.unpack(_SHAPES[dimensions])
         if max(shape, default=0) >= 2**63:
             raise WireError(f"an array of shape {shape}")
-        size = math.prod(shape) * dtype.itemsize
-        if size > len(self.payload) - self.used:
-            raise WireError(f"an array of {size} bytes in a payload of {len(self.payload)}")
-        piece = self.payload[self.used : self.used + size]
-        self.used += size
+        start = self.used
+        self.used = stop = start + math.prod(shape) * dtype.itemsize
+        if stop > len(self.payload):
+            raise WireError(f"an array of {stop - start} bytes in a payload of {len(self.payload)}")
         try:
-            return np.frombuffer(piece, dtype).reshape(shape) if size else np.zeros(shape, dtype)
+            flat = np.frombuffer(self.payload[start:stop], dtype) if stop > start else np.zeros(0, dtype)
+            flat.flags.writeable = False
+            _check_truth_values(flat)
+            return flat.reshape(shape)
         except ValueError as problem:
             raise WireError(f"an array of shape {shape}: {problem}") from None
 
     def decode(self, depth: int = 0) -> Any:
-        tag = bytes(self.take(1))
-        if tag == b"f":
-            return _FLOAT.unpack(self.take(8))[0]
-        if tag == b"i":
-            return _INT.unpack(self.take(8))[0]
-        if tag == b"s":
+        tag = self.byte()
+        if tag == _TAG_FLOAT:
+            return self.unpack(_FLOAT)[0]
+        if tag == _TAG_INT:
+            return self.unpack(_INT)[0]
+        if tag == _TAG_TEXT:
             return self.text()
-        if tag == b"a":
+        if tag == _TAG_ARRAY:
             return self.array()
-        if tag == b"N":
-            return None
-        if tag in b"TF":
-            return tag == b"T"
-        if tag in b"tld":
+        if tag in (_TAG_TUPLE, _TAG_LIST, _TAG_DICT):
             if depth >= MAX_DEPTH:
                 raise WireError(f"containers nested more than {MAX_DEPTH} deep")
             count = self.count()
-            if tag == b"d":
+            if tag == _TAG_DICT:
                 return self.dictionary(count, depth)
             items = [self.decode(depth + 1) for _ in range(count)]
-            return tuple(items) if tag == b"t" else items
-        if tag == b"g":
+            return tuple(items) if tag == _TAG_TUPLE else items
+        if tag == _TAG_NONE:
+            return None
+        if tag in (_TAG_TRUE, _TAG_FALSE):
+            return tag == _TAG_TRUE
+        if tag == _TAG_SCALAR:
             dtype = self.dtype()
-            return np.frombuffer(bytes(self.take(dtype.itemsize)), dtype)[0]
-        if tag == b"c":
-            return complex(*_COMPLEX.unpack(self.take(16)))
-        if tag == b"b":
-            return bytes(self.take(self.count()))
-        if tag == b"I":
+            single = np.frombuffer(self.take(dtype.itemsize), dtype)
+            _check_truth_values(single)
+            return single[0]
+        if tag == _TAG_COMPLEX:
+            return complex(*self.unpack(_COMPLEX))
+        if tag == _TAG_BYTES:
+            return self.take(self.count())
+        if tag == _TAG_LARGE_INT:
             self.at -= 1
             return self.integer()
-        if tag == b"r":
+        if tag == _TAG_FRACTION:
             numerator, denominator = self.integer(), self.integer()
             if denominator <= 0:
                 raise WireError(f"a fraction with denominator {denominator}")
             return Fraction(numerator, denominator)
-        if tag == b"v":
+        if tag == _TAG_FIGURE and depth < MAX_DEPTH:
             try:
                 return figures.FigureView.from_plain(self.decode(depth + 1))
             except (TypeError, ValueError, KeyError) as problem:
                 raise WireError(f"no description of a figure: {problem}") from None
-        if tag == b"o":
+        if tag == _TAG_FOREIGN:
             return Foreign(self.text())
-        if tag == b"n" and self.look_up is not None:
+        if tag == _TAG_NAMED and self.look_up is not None:
             return self.look_up(self.text())
-        if tag == b"h" and self.handle_callable is not None:
-            return self.handle_callable(_COUNT.unpack(self.take(4))[0])
-        raise WireError(f"no value starts with the byte {tag!r}")
+        if tag == _TAG_HANDLE and self.handle_callable is not None:
+            return self.handle_callable(self.unpack(_COUNT)[0])
+        raise WireError(f"no value starts with the byte {tag}")
 
     def dictionary(self, count: int, depth: int) -> dict[Any, Any]:
         if count > MAX_KEYS:
@@ -313,13 +362,23 @@ class _Decoder:
         items: dict[Any, Any] = {}
         for _ in range(count):
             key = self.decode(depth + 1)
-            if not isinstance(key, str | int | float | bool | tuple | bytes | None):
-                raise WireError(f"a dictionary key of type {type(key).__name__}")
+            _check_key(key)
             try:
                 items[key] = self.decode(depth + 1)
             except TypeError:
                 raise WireError("a dictionary key that holds a list") from None
         return items
+
+
+def _check_key(key: Any) -> None:
+    if type(key) not in (str, int, float, bool, tuple, bytes, type(None)):
+        raise WireError(f"a dictionary key of type {type_name(key)} is not sent")
+
+
+def _check_truth_values(array: np.ndarray) -> None:
+    """NumPy takes a bool's byte on trust; one that is neither 0 nor 1 would be true and yet not equal to True."""
+    if array.dtype == np.bool_ and array.view(np.uint8).max(initial=0) > 1:
+        raise WireError("a truth value that is neither 0 nor 1")
 
 
 def decode(
@@ -334,9 +393,7 @@ def decode(
     `handle_callable(index)` makes the callable that stands for a handle and `look_up(name)` finds a function of the
     submission; without them such values are refused, as the host must.
     """
-    decoder = _Decoder(header, memoryview(payload))
-    decoder.handle_callable = handle_callable
-    decoder.look_up = look_up
+    decoder = _Decoder(bytes(header), memoryview(payload), handle_callable, look_up)
     value = decoder.decode()
     if decoder.at != len(decoder.header) or decoder.used != len(decoder.payload):
         raise WireError("bytes are left over after the value")

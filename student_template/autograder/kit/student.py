@@ -66,9 +66,15 @@ class Runner(Protocol):
         """Read a variable; raises a `StudentError` if it cannot be read."""
 
 
+MAX_KEPT = 2**20
+
+
 @dataclass(frozen=True)
 class Call:
-    """A call as a test made it, kept to explain a failure. `error` is the exception's type name, empty if it returned."""
+    """A call as a test made it, kept to explain a failure. `error` is the exception's type name, empty if it returned.
+
+    An answer of more than `MAX_KEPT` bytes is not kept: its error is "TooLarge", so that nothing is said of it.
+    """
 
     name: str
     args: tuple[Any, ...]
@@ -117,7 +123,7 @@ class Student:
         value = self._runner.read(name)
         if value is None:
             raise NotDone(f"{UNDONE}: `{name}`")
-        self.calls.append(Call(name, (), {}, value))
+        self._keep(Call(name, (), {}, value))
         return value
 
     def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], *, repeat: bool) -> Any:
@@ -126,13 +132,30 @@ class Student:
             answer = self._runner.call(name, args, kwargs)
             again = self._runner.call(name, args, kwargs) if repeat else answer
         except StudentError as error:
-            self.calls.append(Call(name, args, kwargs, error=error.report.get("type", type(error).__name__)))
+            self._keep(Call(name, args, kwargs, error=error.report.get("type", type(error).__name__)))
             raise
-        self.calls.append(Call(name, args, kwargs, answer.value))
+        self._keep(Call(name, args, kwargs, answer.value))
         self.warnings[:] = answer.warnings
         if not alike(answer.value, again.value):
             raise Mismatch(f"`{name}` gave a different answer when called again with the same arguments")
         return answer.value
+
+    def _keep(self, call: Call) -> None:
+        # A submission that answers with 64 MB every time must not fill the host's memory.
+        self.calls.append(call if bulk(call.value) <= MAX_KEPT else Call(call.name, (), {}, error="TooLarge"))
+
+
+def bulk(value: Any) -> int:
+    """About how many bytes of memory a plain value takes."""
+    if isinstance(value, np.ndarray):
+        return value.nbytes + 100
+    if isinstance(value, str | bytes):
+        return len(value) + 50
+    if isinstance(value, list | tuple):
+        return 50 + sum(map(bulk, value))
+    if isinstance(value, dict):
+        return 50 + sum(bulk(key) + bulk(item) for key, item in value.items())
+    return bulk(vars(value)) if hasattr(value, "__dataclass_fields__") else 30
 
 
 class LocalRunner:
@@ -249,6 +272,9 @@ def alike(one: Any, other: Any) -> bool:
     if isinstance(one, np.ndarray | np.generic):
         if one.dtype != other.dtype or one.shape != other.shape:
             return False
+        # The common case, and far cheaper than telling how large a difference is.
+        if one.tobytes() == other.tobytes():
+            return True
         if one.dtype.kind not in "fc":
             return bool(np.array_equal(one, other))
         finite = np.abs(np.asarray(one)[np.isfinite(one)])

@@ -1,0 +1,317 @@
+"""Problem set 2: attention does not know the order."""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+
+Layer = Callable[[np.ndarray], np.ndarray]  # takes tokens, one a row; returns an array
+
+
+# --- Question 1: A layer that reads itself (core, 7 points)
+
+def self_attention(
+    x: np.ndarray, w_q: np.ndarray, w_k: np.ndarray, w_v: np.ndarray, mask: np.ndarray | None = None
+) -> np.ndarray:
+    """One head of self-attention: every token reads every token it is allowed to read.
+
+    Queries are x @ w_q, keys x @ w_k, values x @ w_v. The score of token i for token j is the dot product of query i
+    and key j, divided by the square root of k (the number of columns of w_q). A softmax over j turns row i of the
+    scores into weights, and output i is the values averaged with those weights.
+
+    Parameters
+    ----------
+    x: (n, d), one token a row. w_q, w_k: (d, k). w_v: (d, v).
+    mask: (n, n) of bool, or None. mask[i, j] is True where token i may read token j. A forbidden token gets weight
+        exactly 0. A token that may read nothing has no weights at all; its output is a row of zeros.
+
+    Returns
+    -------
+    (n, v), of the dtype of the inputs: all float32 in, float32 out. (Beware: np.sqrt(k) is a float64 number and turns a
+    float32 array into float64; math.sqrt(k) does not.) Scores of +-1e4 must not overflow.
+
+    Source: D1 and D3, ledger rows D1-1, D1-20 and D3-7.
+    """
+    raise NotImplementedError("not done yet")
+
+
+# --- Question 2: Shuffle before, shuffle after (core, 5 points)
+
+def equivariance_gap(layer: Layer, x: np.ndarray, permutation: np.ndarray) -> float:
+    """How far a layer is from "reorder the input, and the output reorders with it", for one reordering.
+
+    Compare layer(reordered x) with the reordered layer(x), and return the largest absolute difference between them.
+    "Reordered" means a[permutation]: row i of the reordered array is row permutation[i] of a.
+
+    Parameters
+    ----------
+    layer: any function from an (n, d) array to an array with n rows (of any width, or 1-D with n numbers).
+    x: (n, d), one token a row. permutation: (n,) of int, each of 0 ... n-1 once.
+
+    Returns
+    -------
+    A number >= 0. NaN if an output holds NaN: a gap that cannot be measured must not look like a small one.
+    Raises ValueError if the layer's output does not have n rows.
+
+    Source: D1, ledger row D1-1.
+    """
+    raise NotImplementedError("not done yet")
+
+
+# --- Question 3: One claim too many (core, 1 point)
+
+# Three of these claims are right and one is wrong. Which one is wrong? Answer with its letter in quotes.
+#   "a" Full self-attention without positions commutes with every reordering of its tokens, before training and after.
+#   "b" Full self-attention without positions, followed by a mean over the tokens, gives the same vector in every order.
+#   "c" A causal mask holds no learned numbers, so attention with a causal mask commutes with every reordering.
+#   "d" A layer that commutes with every reordering of its tokens commutes with every cyclic shift of them.
+symmetry_claims = None
+
+
+# --- Question 4: From rows to one answer (core, 6 points)
+
+def pooled_attention(x: np.ndarray, query: np.ndarray, w_k: np.ndarray, w_v: np.ndarray) -> np.ndarray:
+    """Turn a set of tokens into one vector: a single learned query reads all of them.
+
+    Keys are x @ w_k, values x @ w_v. The score of token j is query . key j, divided by the square root of k (the length
+    of the query). A softmax over the tokens turns scores into weights; the result is the values averaged with them.
+
+    Parameters
+    ----------
+    x: (n, d), one token a row. query: (k,). w_k: (d, k). w_v: (d, v).
+
+    Returns
+    -------
+    (v,). Scores of +-1e4 must not overflow.
+
+    Source: D1, ledger row D1-4.
+    """
+    raise NotImplementedError("not done yet")
+
+
+def invariance_gap(layer: Layer, x: np.ndarray, permutation: np.ndarray) -> float:
+    """How far a layer is from "reorder the input, and nothing happens", for one reordering.
+
+    Compare layer(x[permutation]) with layer(x), and return the largest absolute difference between them.
+
+    Parameters
+    ----------
+    layer: any function from an (n, d) array to an array or a number. x: (n, d), one token a row.
+    permutation: (n,) of int, each of 0 ... n-1 once; row i of x[permutation] is row permutation[i] of x.
+
+    Returns
+    -------
+    A number >= 0.
+
+    Source: D1, ledger row D1-4.
+    """
+    raise NotImplementedError("not done yet")
+
+
+# --- Question 5: A feasible guess (core, 3 points)
+
+def sign_of_mean_accuracy(length: int) -> float:
+    """How often the mean of `length` tokens has the sign of the token at position zero.
+
+    The tokens are independent standard normal numbers. Closed form: one half plus arcsin(1 / sqrt(length)) / pi.
+
+    Parameters
+    ----------
+    length: number of tokens, at least 1. Raises ValueError below 1.
+
+    Returns
+    -------
+    A probability, as a float.
+
+    Source: D1, ledger row D1-5.
+    """
+    raise NotImplementedError("not done yet")
+
+
+# --- Question 6: The best guess without order (core, 4 points)
+
+def bayes_decision(signs: np.ndarray) -> int:
+    """The best guess of the sign of the token that stood at position zero, for someone who cannot see the order.
+
+    You receive the signs of all tokens. Someone who sees only which tokens are there, and not where, must take each of
+    them to be equally likely to have come from position zero. Return the sign that is then more likely. On a tie both
+    guesses are equally good; return +1.
+
+    Parameters
+    ----------
+    signs: (n,) of +1 and -1, n at least 1. The order in which they are listed must not matter.
+        Raises ValueError if signs is empty or holds anything but +1 and -1.
+
+    Returns
+    -------
+    +1 or -1.
+
+    Source: D1, ledger row D1-6.
+    """
+    raise NotImplementedError("not done yet")
+
+
+# --- Question 7: Two numbers and a model (core, 1 point)
+
+# A model without positions learns the task of eight tokens. It reaches 0.640 on its 1000 training examples and 0.580 on
+# 1000 fresh ones. Which reading of the two numbers 0.6150 and 0.63671875 is right? One letter in quotes.
+#   "a" 0.6150 is the most that any rule without order can reach on fresh examples; the sign of the mean attains it.
+#   "b" 0.6150 belongs to one rule, the sign of the mean; the best rule without order attains 0.63671875, the majority.
+#   "c" Both belong to rules that are not trained; with enough training the model must pass both on fresh examples.
+#   "d" 0.63671875 bounds every accuracy such a model can show, so 0.640 on the training examples must be a mistake.
+baselines = None
+
+
+# --- Question 8: Rounding or broken? (deepen, 9 points)
+
+def is_equivariant(layer: Layer, x: np.ndarray, trials: int = 20, seed: int = 0) -> bool:
+    """Decide whether a layer commutes with every reordering of its tokens, as far as `trials` random ones can tell.
+
+    For each of `trials` permutations drawn from numpy.random.default_rng(seed), compare layer(x[permutation]) with
+    layer(x)[permutation]. The layer passes if no number differs by more than rounding explains:
+
+        |difference| <= 64 * eps * scale
+
+    where eps belongs to the dtype of the layer's OUTPUT (np.finfo(...).eps: 1.2e-7 for float32, 2.2e-16 for float64)
+    and scale is the largest absolute number in layer(x). The factor 64 is not sacred: in the layers that grade you,
+    rounding stays below 16 * eps * scale, and a broken symmetry exceeds 1000 * eps * scale.
+
+    A layer that returns zeros only is equivariant. A layer that gives different answers for the same tokens (random, or
+    with a memory) is not, nor is one that returns NaN or infinity.
+
+    Parameters
+    ----------
+    layer: any function from an (n, d) array to an array with n rows. x: (n, d), float32 or float64; give the layer
+        tokens of that same dtype. trials: number of random permutations. seed: seed of the random permutations.
+
+    Returns
+    -------
+    True or False.
+
+    Source: D1 and D3, ledger rows D1-1, D1-20 and D3-9.
+    """
+    raise NotImplementedError("not done yet")
+
+
+# --- Question 9: Measure it, and say how well (deepen, 5 points)
+
+def simulate_sign_of_mean(length: int, trials: int, seed: int) -> tuple[float, float]:
+    """Measure the accuracy of `sign_of_mean_accuracy` by simulation, and say how far to trust the measurement.
+
+    A trial draws `length` independent standard normal tokens; it is a success if their mean has the sign of token 0.
+    The estimate is the share p of successes. The half-width of its 95 % confidence interval is
+
+        1.96 * sqrt(p * (1 - p) / trials)
+
+    Parameters
+    ----------
+    length: number of tokens, at least 1. trials: number of independent trials.
+    seed: seed of the random numbers. The same seed gives the same answer; other seeds give other draws.
+
+    Returns
+    -------
+    (estimate, half_width), two floats. The interval reaches from estimate - half_width to estimate + half_width.
+
+    Source: D1, ledger row D1-5.
+    """
+    raise NotImplementedError("not done yet")
+
+
+# --- Question 10: How good the best guess is (deepen, 5 points)
+
+def invariant_bayes_bound(length: int, p: Fraction = Fraction(1, 2)) -> Fraction:
+    """The best accuracy that any rule can have which sees the tokens but not their order, as an exact fraction.
+
+    Each of `length` independent tokens is positive with probability p. The label is the sign of the token at position
+    zero. With r positive tokens among them the best guess is right with probability max(r, length - r) / length, and r
+    is binomial; the bound is the average of that probability over r.
+
+    Parameters
+    ----------
+    length: number of tokens, at least 1 (hundreds must work: do not list all 2**length sign patterns).
+    p: probability of a positive sign, a Fraction between 0 and 1, ends allowed.
+        Raises ValueError if length is below 1 or p lies outside 0 ... 1.
+
+    Returns
+    -------
+    A fractions.Fraction, exact: no float anywhere on the way.
+
+    Source: D1, ledger row D1-6.
+    """
+    raise NotImplementedError("not done yet")
+
+
+# --- Question 11: Mostly positive (deepen, 1 point)
+
+# Every token is positive with probability 0.9. You are shown eight tokens without their order; three are positive.
+# What is the best guess of the sign at position zero, and how probably is it right? One letter in quotes.
+#   "a" plus, with probability 0.9
+#   "b" plus, with probability 0.9 * 3 / (0.9 * 3 + 0.1 * 5) = 27/32
+#   "c" minus, with probability 3/8
+#   "d" minus, with probability 5/8
+biased_signs = None
+
+
+# --- Question 12: The smaller symmetry (deepen, 6 points)
+
+def circular_convolution(x: np.ndarray, kernel: np.ndarray) -> np.ndarray:
+    """Convolve a ring of tokens with a kernel: token 0 follows token n-1.
+
+        output[i] = sum over j of kernel[j] * x[(i - j) mod n]
+
+    Parameters
+    ----------
+    x: (n, d), one token a row. kernel: (m,), one number for each offset j = 0 ... m-1; the same for all d columns.
+        m may exceed n: the kernel then goes round the ring more than once.
+
+    Returns
+    -------
+    (n, d).
+    """
+    raise NotImplementedError("not done yet")
+
+
+def is_shift_equivariant(layer: Layer, x: np.ndarray) -> bool:
+    """Decide whether a layer commutes with every cyclic shift of its n tokens.
+
+    For each shift s = 0 ... n-1 compare layer(shifted x) with the shifted layer(x), where "shifted" is
+    np.roll(..., s, axis=0). Use the rounding rule of `is_equivariant`: |difference| <= 64 * eps * scale, with eps of
+    the output's dtype and scale the largest absolute number in layer(x).
+
+    Parameters
+    ----------
+    layer: any function from an (n, d) array to an array with n rows. x: (n, d), float32 or float64; give the layer
+        tokens of that same dtype.
+
+    Returns
+    -------
+    True or False.
+    """
+    raise NotImplementedError("not done yet")
+
+
+# --- Question 13: What a shift cannot prove (deepen, 1 point)
+
+# A layer commutes with every cyclic shift of its eight tokens. What follows? One letter in quotes.
+#   "a" nothing about the other reorderings; it is commuting with all reorderings that implies commuting with all shifts
+#   "b" that it commutes with all reorderings, because shifts already move every token to every place
+#   "c" that it ignores where tokens stand: its output stays the same when they are shifted
+#   "d" that it is a circular convolution with some kernel
+groups = None
+
+
+# --- Question 14: How much freedom is left (research, 1 point)
+
+# A linear layer turns eight numbers, one a token, into eight numbers: y = M x. It commutes with every reordering.
+# How many of the 64 entries of M can still be chosen freely? One letter in quotes.
+#   "a" 1    "b" 2    "c" 8    "d" 64
+freedom = None
+
+
+# --- Question 15: Has the bound been broken? (research, 3 points, read by a person)
+
+# Someone trains a classifier without positions on the task of eight tokens, measures an accuracy of 0.66 on 1000 fresh
+# examples, and announces that the bound 163/256 is broken. Is it? Say what the bound is about, work out how far above it
+# 0.66 lies in standard deviations, say what you conclude, and name a check that would settle it. Four to six sentences.
+broken_bound = None  # a string
