@@ -62,6 +62,8 @@ def thread_sum():
     for thread in threads: thread.join()
     return sum(total)
 def nonsense(): os.write(3, b"this is no frame, but it is long enough to look like one"); time.sleep(60)
+def call_back_for_ever(function):
+    while True: function(1)
 def huge(): return np.broadcast_to(np.float64(1), (10**6, 10**6))
 def deep():
     value = []
@@ -150,6 +152,11 @@ def test_a_lost_guest_is_an_outcome_with_a_reason_and_other_questions_go_on(
     with pytest.raises(AlreadyStopped, match="not run again"):
         getattr(student, name)()
     assert student.plus_one(1.0) == 2.0
+
+
+def test_a_guest_that_never_stops_calling_back_is_stopped(student: Student) -> None:
+    with pytest.raises(Stopped):
+        student.call_back_for_ever(lambda x: x)
 
 
 @pytest.mark.parametrize("name", ["hog", "huge", "deep", "fork", "connect"])
