@@ -176,14 +176,18 @@ def _problem(unit: str, message: str) -> loading.Report:
 
 
 def _is_texts(value: Any) -> bool:
-    return isinstance(value, list) and len(value) <= 500 and all(isinstance(item, str) for item in value)
+    return isinstance(value, list) and len(value) <= 500 and all(map(_is_text, value))
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and len(value) <= 2 * loading.MAX_TEXT
 
 
 def _is_error_report(value: Any) -> bool:
     return (
         isinstance(value, dict)
         and value.keys() == {"type", "bases", "message", "where", "unit"}
-        and all(isinstance(value[key], str) and len(value[key]) <= 20_000 for key in ("type", "message", "unit"))
+        and all(_is_text(value[key]) for key in ("type", "message", "unit"))
         and _is_texts(value["bases"])
         and _is_texts(value["where"])
     )
