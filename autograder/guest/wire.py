@@ -42,7 +42,7 @@ MAX_HEADER = 8 * 2**20
 MAX_PAYLOAD = 256 * 2**20
 MAX_DEPTH = 24
 MAX_DIMENSIONS = 16
-MAX_INT_BYTES = 4096
+MAX_INT_BYTES = 1024  # fewer digits than Python refuses to print
 MAX_ARRAYS = 20_000  # an array costs a hundred bytes of memory, however few it was sent in
 
 MAX_KEYS = 4096  # keys that are not strings can be made to collide; this bounds the time that costs

@@ -16,6 +16,8 @@ from autograder.kit.student import AlreadyStopped, Runner, Student, StudentError
 
 PASSED, FAILED, BLOCKED, FAULT = "passed", "failed", "blocked", "fault"
 
+MAX_MESSAGE = 4000
+
 
 class Blocked(Exception):
     """The test was not run, because another one did not pass."""
@@ -124,9 +126,9 @@ def classify(excinfo: pytest.ExceptionInfo[BaseException] | None) -> tuple[str, 
     if isinstance(error, Blocked | AlreadyStopped):
         return BLOCKED, str(error), error.safe if isinstance(error, AlreadyStopped) else str(error)
     if isinstance(error, StudentError):
-        return FAILED, str(error), error.safe
+        return FAILED, str(error)[:MAX_MESSAGE], error.safe
     if isinstance(error, AssertionError | pytest.fail.Exception):
-        return FAILED, str(error), ""
+        return FAILED, str(error)[:MAX_MESSAGE], ""
     return FAULT, str(excinfo.getrepr(style="short")), ""
 
 

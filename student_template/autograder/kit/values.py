@@ -26,7 +26,7 @@ _KINDS = {
 def described(value: Any) -> str:
     """What a value is, in a few words: "a list", "an array of shape (2, 3) and type float64"."""
     if isinstance(value, Foreign):
-        return f"an object of type {value.type_name}"
+        return f"an object of type {value.type_name[:100]}"
     if isinstance(value, np.ndarray):
         return f"an array of shape {value.shape} and type {value.dtype}"
     if value is None:
@@ -151,7 +151,7 @@ def same(actual: Any, expected: Any, *, name: str) -> None:
         require(have.shape == expected.shape, f"`{name}` should have shape {expected.shape}, but has shape {have.shape}")
         _first_difference(have, expected, have == expected, name)
     else:
-        require(actual == expected, f"`{name}` should be exactly {expected!r}, but is {actual!r}")
+        require(actual == expected, f"`{name}` should be exactly {expected!r}, but is {repr(actual)[:200]}")
 
 
 def _first_difference(have: np.ndarray, want: np.ndarray, good: np.ndarray, name: str) -> None:
