@@ -9,8 +9,8 @@ from typing import Any
 from autograder.course import ProblemSet
 from autograder.guest.loading import Report
 from autograder.journal import Record
-from autograder.kit.bench import BLOCKED, FAILED, FAULT, PASSED, Outcome
-from autograder.kit.student import UNDONE, problem_text
+from autograder.kit.bench import FAILED, FAULT, PASSED, Outcome, all_undone, is_undone
+from autograder.kit.student import problem_text
 from autograder.variants import Variant
 
 
@@ -64,16 +64,12 @@ def _question(problem_set: ProblemSet, name: str, outcomes: Sequence[Outcome], a
         "kind": question.kind,
         "score": sum(outcome.earned for outcome in own),
         "max_score": question.points,
-        "undone": bool(own) and all(_is_undone(outcome) for outcome in own),
+        "undone": all_undone(own),
     }
     if question.kind == "written":
         entry["answer"] = answers.get(name, "")
         entry["undone"] = not entry["answer"].strip()
     return entry
-
-
-def _is_undone(outcome: Outcome) -> bool:
-    return outcome.status in (FAILED, BLOCKED) and outcome.message.startswith(UNDONE)
 
 
 def _test(outcome: Outcome, slip: Variant | None) -> dict[str, Any]:
@@ -87,7 +83,7 @@ def _test(outcome: Outcome, slip: Variant | None) -> dict[str, Any]:
             lines.append(said)
         if slip is not None:
             lines.append(f"Likely slip: {slip.hint}")
-        if outcome.hint and not _is_undone(outcome):
+        if outcome.hint and not is_undone(outcome):
             lines.append(f"Hint: {outcome.hint}")
     return {
         "name": f"{outcome.question}: {outcome.title}",

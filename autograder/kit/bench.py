@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 
 from autograder.kit.ledger import Ledger
 from autograder.kit.marks import graded_mark
-from autograder.kit.student import AlreadyStopped, Runner, Student, StudentError
+from autograder.kit.student import UNDONE, AlreadyStopped, Runner, Student, StudentError
 
 PASSED, FAILED, BLOCKED, FAULT = "passed", "failed", "blocked", "fault"
 
@@ -41,6 +41,16 @@ class Outcome:
     @property
     def earned(self) -> float:
         return self.points if self.status == PASSED else 0.0
+
+
+def is_undone(outcome: Outcome) -> bool:
+    """Whether a test met nothing but the stub."""
+    return outcome.status == FAILED and outcome.message.startswith(UNDONE)
+
+
+def all_undone(outcomes: Sequence[Outcome]) -> bool:
+    """Whether a question has not been begun: its tests met the stub, or were not run because others did."""
+    return any(map(is_undone, outcomes)) and all(is_undone(one) or one.status == BLOCKED for one in outcomes)
 
 
 class Bench:

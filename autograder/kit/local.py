@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from autograder.guest import loading
-from autograder.kit.bench import BLOCKED, FAULT, PASSED, Bench, Outcome
+from autograder.kit.bench import BLOCKED, FAULT, PASSED, Bench, Outcome, all_undone, is_undone
 from autograder.kit.ledger import Ledger
 from autograder.kit.student import UNDONE, LocalRunner, problem_text
 
@@ -75,7 +75,7 @@ class LocalBench(Bench):
             outcomes = [outcome for outcome in self.outcomes.values() if outcome.question == question["id"]]
             earned = sum(outcome.earned for outcome in outcomes)
             earned_in_all += earned
-            undone = bool(outcomes) and all(outcome.message.startswith(UNDONE) for outcome in outcomes)
+            undone = all_undone(outcomes)
             remark = f"   {UNDONE}" if undone else ""
             lines.append(f"  {question['id']:<{width}}  {earned:g} of {question['public_points']:g} points{remark}")
             if not undone:
@@ -98,6 +98,6 @@ def explain(outcome: Outcome) -> list[str]:
     lines += [f"        {line}" for line in outcome.message.splitlines()[:12]]
     if outcome.status == FAULT:
         lines.append("        This is a fault of the test, not of your work. Please tell your instructor.")
-    elif outcome.hint and outcome.status != BLOCKED and not outcome.message.startswith(UNDONE):
+    elif outcome.hint and outcome.status != BLOCKED and not is_undone(outcome):
         lines.append(f"        hint: {outcome.hint}")
     return lines

@@ -1,0 +1,422 @@
+"""Problem set 3: putting the position back.
+
+Arrays hold float64 numbers; compute in that precision. No function changes its arguments. The names of sizes are the
+same throughout: n examples, each of `length` tokens, each token of `width` numbers.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.figure import Figure
+
+# The experiment's settings, and tools to try it out; the tests bring their own data.
+LENGTH, WIDTH = 8, 16
+BOUND = 163 / 256  # best accuracy of any rule that ignores order, from problem set 2
+
+
+def draw_task(seed: int, n: int = 1000) -> tuple[np.ndarray, np.ndarray]:
+    """Draw tokens (n, LENGTH, WIDTH) from N(0, 1), and labels (n,): 1.0 where coordinate 0 of token 0 is positive."""
+    tokens = np.random.default_rng([seed, 0]).standard_normal((n, LENGTH, WIDTH))
+    return tokens, (tokens[:, 0, 0] > 0).astype(float)
+
+
+def draw_start(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Draw a query and a readout, each of shape (WIDTH,), from N(0, 1/16): the variance is 1/16."""
+    query, readout = np.random.default_rng([seed, 1]).standard_normal((2, WIDTH)) / 4
+    return query, readout
+
+
+# === question: encoding ===
+# BEGIN SOLUTION
+def waves(places: np.ndarray, width: int) -> np.ndarray:
+    """Sines and cosines of places (n,), side by side, with the rates 10000^(-2k/width)."""
+    angles = np.outer(places, 10000.0 ** (-np.arange(0, width, 2) / width))
+    return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(len(places), width)
+
+
+# END SOLUTION
+def sinusoidal_encoding(length: int, width: int) -> np.ndarray:
+    """Give every position a vector of sines and cosines.
+
+    length: number of positions, counted from 0; at least 1.
+    width: numbers a position; even, at least 2.
+    Returns an array P of shape (length, width). Its columns come in pairs: for pair k = 0, 1, ..., width/2 - 1,
+    P[t, 2k] = sin(t * rate_k) and P[t, 2k + 1] = cos(t * rate_k), with rate_k = 10000^(-2k / width), in radians a
+    position. So the first pair turns by one radian a position, and each later pair turns more slowly.
+    Raises ValueError if width is odd.
+
+    Source: D1, the vectors added in ledger row D1-7.
+    """
+    # BEGIN SOLUTION
+    if width % 2:
+        raise ValueError(f"a sine needs its cosine: width must be even, not {width}")
+    return waves(np.arange(length), width)
+    # END SOLUTION
+
+
+# === question: forward ===
+def pooled_logits(tokens: np.ndarray, query: np.ndarray, readout: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Run the learned-query classifier forward: pool the tokens of each example by attention, then read one number off.
+
+    For one example x: scores s_j = query . x_j / sqrt(width), weights a = softmax(s) over its tokens,
+    pooled vector = sum_j a_j x_j, logit z = readout . pooled. There is no bias.
+    tokens: shape (n, length, width). Positions, if any, have been added before.
+    query, readout: shape (width,) each.
+    Returns (logits, weights) with shapes (n,) and (n, length). A positive logit predicts the label 1.
+    Scores between -1e4 and 1e4 must not overflow.
+
+    Source: D1, ledger row D1-7.
+    """
+    # BEGIN SOLUTION
+    scores = tokens @ query / np.sqrt(tokens.shape[2])
+    growth = np.exp(scores - scores.max(axis=1, keepdims=True))
+    weights = growth / growth.sum(axis=1, keepdims=True)
+    # Reading off and averaging are both linear, so the order may change: no pooled vector is needed.
+    return (weights * (tokens @ readout)).sum(axis=1), weights
+    # END SOLUTION
+
+
+# === question: loss ===
+def logistic_loss(logits: np.ndarray, labels: np.ndarray) -> float:
+    """Score predictions: the mean over examples of -log(probability given to the true label), in nats.
+
+    The probability of label 1 is sigmoid(z) = 1 / (1 + exp(-z)), that of label 0 is 1 - sigmoid(z).
+    logits: shape (n,), entries anywhere between -1e4 and 1e4; the result stays finite and accurate there.
+    labels: shape (n,), each 0.0 or 1.0.
+    Returns one number.
+
+    Source: D1, ledger row D1-7 (logistic loss).
+    """
+    # BEGIN SOLUTION
+    # -log sigmoid(m) = log(1 + exp(-m)), with m the logit seen from the true side; logaddexp never overflows.
+    margins = np.where(labels > 0.5, logits, -logits)
+    return float(np.logaddexp(0.0, -margins).mean())
+    # END SOLUTION
+
+
+# === question: gradients ===
+# BEGIN SOLUTION
+def examples_last(tokens: np.ndarray) -> np.ndarray:
+    """Lay tokens (n, length, width) out as (width, length, n): sums over tokens then run along whole rows of memory."""
+    return np.ascontiguousarray(tokens.transpose(2, 1, 0))
+
+
+def slopes(columns: np.ndarray, labels: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    """Gradient of the mean loss by theta = (query, readout), shape (2, width), for tokens laid out by `examples_last`."""
+    width, length, n = columns.shape
+    table = columns.reshape(width, length * n)
+    per_row = np.array([[1 / np.sqrt(width)], [1.0]])  # the scores are scaled, the values are not
+    scores, values = ((theta * per_row) @ table).reshape(2, length, n)
+    weights = np.exp(scores - scores.max(axis=0))
+    weights /= weights.sum(axis=0)
+    logits = (weights * values).sum(axis=0)
+    # sigmoid(z) as a tanh, which cannot overflow; its distance from the label is the slope of the loss by the logit.
+    error = (0.5 + 0.5 * np.tanh(0.5 * logits) - labels) / n
+    by_value = weights * error
+    # The softmax Jacobian diag(a) - a a^T, applied to the values, is a (v - z).
+    by_score = by_value * (values - logits)
+    gradient: np.ndarray = np.stack([by_score.ravel(), by_value.ravel()]) @ table.T * per_row
+    return gradient
+
+
+# END SOLUTION
+def loss_gradients(
+    tokens: np.ndarray, labels: np.ndarray, query: np.ndarray, readout: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Differentiate the mean logistic loss of the learned-query classifier, by hand.
+
+    tokens: shape (n, length, width); labels: shape (n,), each 0.0 or 1.0; query, readout: shape (width,) each.
+    Returns (query_gradient, readout_gradient), each of shape (width,): the slope of
+    logistic_loss(pooled_logits(tokens, query, readout)[0], labels) along each number of query and readout.
+    Exact but for rounding: no finite differences. Logits between -1e3 and 1e3 must not overflow. `train` calls this
+    1500 times on 1000 examples, so treat all examples at once.
+
+    Source: D1, ledger rows D1-7, D1-12.
+    """
+    # BEGIN SOLUTION
+    query_gradient, readout_gradient = slopes(examples_last(tokens), labels, np.stack([query, readout]))
+    return query_gradient, readout_gradient
+    # END SOLUTION
+
+
+# === question: adam ===
+def adam_step(
+    theta: np.ndarray,
+    gradient: np.ndarray,
+    m: np.ndarray,
+    v: np.ndarray,
+    step: int,
+    lr: float = 0.01,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    eps: float = 1e-8,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Take one step of Adam, as a pure function: nothing is remembered but what is passed in and handed back.
+
+    m becomes beta1 * m + (1 - beta1) * gradient, v becomes beta2 * v + (1 - beta2) * gradient^2; both start at zero,
+    so they are too small at first, and are corrected: m_hat = m / (1 - beta1^step), v_hat = v / (1 - beta2^step).
+    Then theta becomes theta - lr * m_hat / (sqrt(v_hat) + eps).
+    theta, gradient, m, v: arrays of one common shape, of any rank.
+    step: 1 for the first step, 2 for the second, ...
+    Returns the new (theta, m, v). The m and v handed back are the uncorrected ones.
+
+    Source: Kingma and Ba, "Adam: a method for stochastic optimization", 2015, algorithm 1; ledger row D1-7.
+    """
+    # BEGIN SOLUTION
+    m = beta1 * m + (1 - beta1) * gradient
+    v = beta2 * v + (1 - beta2) * gradient**2
+    m_hat, v_hat = m / (1 - beta1**step), v / (1 - beta2**step)
+    return theta - lr * m_hat / (np.sqrt(v_hat) + eps), m, v
+    # END SOLUTION
+
+
+# === question: train ===
+def train(
+    tokens: np.ndarray,
+    labels: np.ndarray,
+    query: np.ndarray,
+    readout: np.ndarray,
+    steps: int = 1500,
+    lr: float = 0.01,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Train the learned-query classifier: full-batch Adam, from the given start, for the given number of steps.
+
+    Every step uses the gradient over all examples, then updates query and readout together with `adam_step`'s rule and
+    its default beta1, beta2 and eps. Nothing is drawn at random, so the same arguments give the same answer.
+    tokens: shape (n, length, width); labels: shape (n,), each 0.0 or 1.0; query, readout: the start, shape (width,).
+    steps: may be 0, which returns the start.
+    Returns the trained (query, readout).
+    1500 steps on 1000 examples of 8 tokens of width 16 take the reference about 0.3 s, and 1 to 2 s in a plainer style.
+    The grader waits 18 s: plenty for array operations over all examples, too little for a Python loop over them.
+
+    Source: D1, ledger row D1-7.
+    """
+    # BEGIN SOLUTION
+    columns, theta = examples_last(tokens), np.stack([query, readout])
+    m, v = np.zeros_like(theta), np.zeros_like(theta)
+    for step in range(1, steps + 1):
+        theta, m, v = adam_step(theta, slopes(columns, labels, theta), m, v, step, lr=lr)
+    return theta[0], theta[1]
+    # END SOLUTION
+
+
+# === question: sweep ===
+def position_sweep(
+    train_set: tuple[np.ndarray, np.ndarray],
+    test_set: tuple[np.ndarray, np.ndarray],
+    positions: np.ndarray,
+    query: np.ndarray,
+    readout: np.ndarray,
+    scales: list[float],
+    steps: int = 1500,
+    lr: float = 0.01,
+) -> np.ndarray:
+    """Measure how accuracy depends on the strength of the position vectors, all else equal.
+
+    For each scale: add scale * positions to the tokens of both sets, train on the train set from the given start
+    (the same start for every scale), and count how often the sign of the logit gives the right label.
+    train_set, test_set: (tokens, labels) each, with shapes (n, length, width) and (n,); labels are 0.0 or 1.0.
+    positions: shape (length, width), such as sinusoidal_encoding(length, width).
+    query, readout: the start, shape (width,) each. steps, lr: as in `train`.
+    Returns an array of shape (len(scales), 2): a row a scale, in the order given; the train accuracy, then the test
+    accuracy, each a share between 0 and 1. A logit of zero counts as a prediction of 0.
+
+    Source: D1, ledger row D1-7. The scales [0, 1, 3] give the three-row table.
+    """
+    # BEGIN SOLUTION
+    table = []
+    for scale in scales:
+        shift = scale * positions
+        trained = train(train_set[0] + shift, train_set[1], query, readout, steps, lr)
+        for tokens, labels in (train_set, test_set):
+            predicted = pooled_logits(tokens + shift, *trained)[0] > 0
+            table.append((predicted == (labels > 0.5)).mean())
+    return np.array(table).reshape(len(scales), 2)
+    # END SOLUTION
+
+
+# === question: figure ===
+def sweep_figure(scales: list[float], test_accuracies: np.ndarray, bound: float) -> Figure:
+    """Draw a sweep: what the scale of the positions does to test accuracy, and what no rule without order can pass.
+
+    scales: the m scales, in rising order.
+    test_accuracies: shape (seeds, m); row r holds the test accuracies of one data set and start.
+    bound: the best accuracy of any rule that ignores order, such as 163/256.
+    Returns a figure with one pair of axes. It shows the median over the seeds against the scale as a line through m
+    points; every single accuracy as an unconnected marker, so that a reader sees the scatter; and the bound as a
+    horizontal line over the whole range of scales, with a linestyle other than the median's. The markers have the
+    linestyle "none". Both axes have a name;
+    median and bound have each a label in a legend, and the label of the bound contains the word "bound".
+    Draw with `axes.plot` and, if you like, `axes.axhline`; the grader does not see `scatter` or `hlines`.
+
+    Source: D1, ledger rows D1-6, D1-7.
+    """
+    # BEGIN SOLUTION
+    figure, axes = plt.subplots(layout="constrained")
+    axes.plot(scales, np.transpose(test_accuracies), color="0.6", linestyle="none", marker=".")
+    axes.plot(scales, np.median(test_accuracies, axis=0), color="#0072b2", marker="o", label="median over seeds")
+    axes.axhline(bound, color="#d55e00", linestyle="--", label="bound for any rule without order")
+    axes.set_xlabel("scale of the position vectors")
+    axes.set_ylabel("test accuracy")
+    axes.legend()
+    return figure
+    # END SOLUTION
+
+
+# === question: logit_terms ===
+def logit_terms(
+    content: np.ndarray, positions: np.ndarray, w_q: np.ndarray, w_k: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Split the scores of self-attention over content + positions into four tables that add up to them.
+
+    The scores are S[i, j] = (x_i w_q) . (x_j w_k) / sqrt(d), where x = content + positions and d is the width of the
+    queries. Row i asks, column j is asked.
+    content, positions: shape (length, width) each.
+    w_q, w_k: shape (width, d) each; d may differ from width.
+    Returns (content_content, content_position, position_content, position_position), each of shape (length, length).
+    The first word names the part of row i that makes the query, the second the part of column j that makes the key:
+    content_position[i, j] compares the content of i with the position of j. Their sum is S but for rounding.
+
+    Source: D1, the paragraph on the terms inside the scores.
+    """
+    # BEGIN SOLUTION
+    scale = 1 / np.sqrt(w_q.shape[1])
+    content_query, position_query = content @ w_q * scale, positions @ w_q * scale
+    content_key, position_key = content @ w_k, positions @ w_k
+    return (
+        content_query @ content_key.T,
+        content_query @ position_key.T,
+        position_query @ content_key.T,
+        position_query @ position_key.T,
+    )
+    # END SOLUTION
+
+
+# === question: time ===
+def embed_time(times: np.ndarray, width: int, span: float = 20.0) -> np.ndarray:
+    """Embed real times as `sinusoidal_encoding` does for positions: time t stands for the position span * t.
+
+    times: shape (n,), between 0 and 1. width: even. span: radians that the first pair turns while time runs from 0 to 1.
+    Returns shape (n, width): columns 2k and 2k + 1 hold sin and cos of span * t * 10000^(-2k / width).
+
+    Source: D1, ledger row D1-8.
+    """
+    # BEGIN SOLUTION
+    return waves(span * times, width)
+    # END SOLUTION
+
+
+def readout_error(
+    train_set: tuple[np.ndarray, np.ndarray],
+    test_set: tuple[np.ndarray, np.ndarray],
+    layer: tuple[np.ndarray, np.ndarray],
+    ridge: float = 1e-4,
+) -> float:
+    """Fit a readout on fixed hidden units, and return its mean squared error on the test set.
+
+    train_set, test_set: (inputs, targets) each, with shapes (n, w) and (n,).
+    layer: (weights, bias) with shapes (w, h) and (h,). The h hidden units are tanh(inputs @ weights + bias).
+    The readout c, shape (h,), minimises mean((hidden @ c - targets)^2) + ridge * sum(c^2) over the train set; it is the
+    solution of (H^T H / n + ridge I) c = H^T targets / n, with H the hidden units of the train set.
+
+    Source: D1, ledger row D1-8. Same units, same examples, same ridge: that is the equal budget.
+    """
+    # BEGIN SOLUTION
+    weights, bias = layer
+    hidden, test_hidden = (np.tanh(inputs @ weights + bias) for inputs in (train_set[0], test_set[0]))
+    n, units = hidden.shape
+    readout = np.linalg.solve(hidden.T @ hidden / n + ridge * np.eye(units), hidden.T @ train_set[1] / n)
+    return float(np.mean((test_hidden @ readout - test_set[1]) ** 2))
+    # END SOLUTION
+
+
+def time_errors(
+    train_set: tuple[np.ndarray, np.ndarray, np.ndarray],
+    test_set: tuple[np.ndarray, np.ndarray, np.ndarray],
+    scalar_layer: tuple[np.ndarray, np.ndarray],
+    embedded_layer: tuple[np.ndarray, np.ndarray],
+    span: float = 20.0,
+) -> tuple[float, float]:
+    """Compare two ways to tell a layer the time: one appended number, or an appended embedding.
+
+    train_set, test_set: (features, times, targets) each, with shapes (n, f), (n,) and (n,).
+    scalar_layer: (weights, bias) with shapes (f + 1, h) and (h,); its inputs are the features, then the time.
+    embedded_layer: (weights, bias) with shapes (f + w, h) and (h,); its inputs are the features, then
+    embed_time(times, w, span). Read w off the shapes.
+    Returns (error with the scalar, error with the embedding), each by `readout_error` with its default ridge.
+
+    Source: D1, ledger row D1-8.
+    """
+    # BEGIN SOLUTION
+    width = len(embedded_layer[0]) - train_set[0].shape[1]
+
+    def with_scalar(features: np.ndarray, times: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.column_stack([features, times]), targets
+
+    def with_embedding(features: np.ndarray, times: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.column_stack([features, embed_time(times, width, span)]), targets
+
+    return (
+        readout_error(with_scalar(*train_set), with_scalar(*test_set), scalar_layer),
+        readout_error(with_embedding(*train_set), with_embedding(*test_set), embedded_layer),
+    )
+    # END SOLUTION
+
+
+# === question: reading ===
+# Each answer is one letter in quotes, such as "a".
+
+# Without positions, one run reaches a train accuracy of 0.640, and the bound for rules without order is 0.6367. So:
+#   "a" the program has a fault, for no such rule can pass the bound
+#   "b" the model has found a trace of order in the data
+#   "c" the bound holds for fresh examples on average; a fitted sample may lie above it
+#   "d" the bound was estimated, and is a little too low
+above = None
+# BEGIN SOLUTION
+above = "c"
+# END SOLUTION
+
+# With positions at scale 1, test accuracy after 1500 steps is near 0.69. After ten times as many steps it is most likely
+#   "a" near 0.69 still    "b" near 0.92, as at scale 3    "c" near 1    "d" near 0.5, because the model overfits
+longer = None
+# BEGIN SOLUTION
+longer = "a"
+# END SOLUTION
+
+# The positions are multiplied by 3. The four terms of the scores, content-content, content-position, position-content
+# and position-position, are multiplied by
+#   "a" 3, 3, 3, 3    "b" 1, 3, 3, 3    "c" 1, 3, 3, 6    "d" 1, 3, 3, 9
+tripled = None
+# BEGIN SOLUTION
+tripled = "d"
+# END SOLUTION
+
+# At scale 8, the mean test accuracy over seeds is below that at scale 6, and its spread is large. Most single seeds are
+# above 0.97, a few between 0.5 and 0.7. Which sentence fits?
+#   "a" scale 8 makes every run a little worse    "b" most runs find token 0, a few lock onto a wrong token for good
+#   "c" the test sets are too small to tell    "d" the bound of 0.6367 pulls the mean down
+spread = None
+# BEGIN SOLUTION
+spread = "b"
+# END SOLUTION
+
+
+# === question: conclusion ===
+# Someone reads the three-row table and concludes: "Multiply position vectors by three in every model; at scale 1 the
+# model was just not trained long enough." In 100 to 200 words: say what the table does show, what is wrong with each
+# half of the conclusion, and describe one experiment, with its controls, whose result would count for or against the
+# claim that it is the strength of position against content that matters.
+conclusion = None
+# BEGIN SOLUTION
+conclusion = """
+The table shows that one model, trained on one kind of data with one budget, uses position vectors much better at scale
+3 than at scale 1. It compares three scales on one task, so it cannot speak for every model. Nor does it show that three
+is best: here 4 and 6 are better still, and at 8 some runs fail. The budget is not the limit at scale 1: ten times as
+many steps leave test accuracy where it was, so more training is no remedy.
+Experiment: keep data, start, steps and learning rate. First sweep the scale of the positions with the content as it
+is. Then leave the positions at scale 1 and shrink the content instead, by the same ratios, and take the median of at
+least five seeds each time. If only relative strength mattered, runs with equal ratios would end alike, and the claim
+would gain. If they differ, absolute size matters too, for instance because small inputs make small scores and small
+gradients, which another learning rate or number of steps would reveal. Repeat with random position vectors of the same
+length as a control for the sinusoidal shape.
+"""
+# END SOLUTION
