@@ -241,7 +241,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
         content = yaml.load(path.read_text(encoding="utf-8"), _Loader)
     except FileNotFoundError:
         raise CourseError(f"{path} is missing") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError) as error:
         raise CourseError(f"{path}: this is not valid YAML: {error}") from None
     if not isinstance(content, dict):
         raise CourseError(f"{path}: a mapping of keys to values is needed, not {type(content).__name__}")

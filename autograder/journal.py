@@ -76,12 +76,20 @@ class Journal:
                 continue  # another grading run took the number meanwhile
 
 
+def _umask() -> int:
+    """The process's file mode mask: a record is as readable as any file its grader writes."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
 def _write_new(path: Path, record: Record) -> None:
     """Write a file that must not exist yet; after a crash it is there whole, or not at all."""
-    data = json.dumps(record, indent=1, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
+    data = json.dumps(record, indent=1, ensure_ascii=True).encode() + b"\n"
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
     try:
         with os.fdopen(handle, "wb") as file:
+            os.fchmod(handle, 0o666 & ~_umask())
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

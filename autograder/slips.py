@@ -81,7 +81,7 @@ def _call(namespace: dict[str, Any], call: Call) -> Call:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if callable(namespace.get(call.name)):
-                value = runner.call(call.name, call.args, call.kwargs).value
+                value = runner.call(call.name, call.args, call.kwargs, repeat=False).values[0]
             else:
                 value = runner.read(call.name)
     except StudentError as error:

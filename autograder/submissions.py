@@ -48,7 +48,10 @@ def find_submissions(place: Path, module: str) -> tuple[list[Submission], list[U
     for entry in entries:
         if entry.name.startswith(".") or entry.name in IGNORED or entry.name == "__pycache__":
             continue
-        result = _read_entry(entry, module)
+        try:
+            result = _read_entry(entry, module)
+        except OSError as error:
+            result = Unreadable(repr(entry.name)[1:-1], f"cannot be read: {error.strerror}")
         if isinstance(result, Unreadable):
             problems.append(result)
         elif result.student in found:
@@ -70,8 +73,8 @@ def _read_entry(entry: Path, module: str) -> Submission | Unreadable:
     if entry.is_dir():
         files = [entry / f"{module}{form}" for form in FORMS if (entry / f"{module}{form}").is_file()]
         if len(files) != 1:
-            what = "neither" if not files else "both"
-            return Unreadable(shown, f"{what} {module}.py and {module}.ipynb are in the folder; one is needed")
+            what = f"neither {module}.py nor" if not files else f"both {module}.py and"
+            return Unreadable(shown, f"{what} {module}.ipynb is in the folder; one is needed")
         file = files[0]
         if file.is_symlink():
             return Unreadable(shown, "a link; links are not followed")

@@ -111,6 +111,8 @@ class GradingBench(Bench):
                 for item in items:
                     runner.call_seconds = self.problem_set.call_seconds(_mark(item).question)
                     self.run_test(item)
+                    if self.outcomes[item.name].status == FAULT:
+                        break  # nothing will be scored, and the sandbox may be gone
                     if not is_hidden(item):
                         shown = runner.output
                 report = runner.report
@@ -187,8 +189,12 @@ def authoring_problems(problem_set: ProblemSet, items: list[pytest.Item]) -> lis
     problems = []
     questions = {question.id: question for question in problem_set.assignment.questions}
     earned = dict.fromkeys(questions, 0.0)
+    seen: set[str] = set()
     for item in items:
         mark = graded_mark(item)
+        if item.name in seen:
+            problems.append(f"{item.nodeid}: another test has this name too; outcomes are told apart by name")
+        seen.add(item.name)
         if mark is None:
             problems.append(f"{item.nodeid} has no @graded mark")
         elif mark.question not in questions:

@@ -89,17 +89,17 @@ def guest_costs(backend: str | None, rounds: int) -> None:
     def guest() -> None:
         with GuestRunner(zygote, "x.py", NOTHING, limits) as runner:
             runner.load()
-            runner.call("same", (1.0,), {})
+            runner.call("same", (1.0,), {}, repeat=False)
 
     row("a guest: fork, lock down, load, one call, end", milliseconds(guest, rounds))
     with GuestRunner(zygote, "x.py", NOTHING, limits) as runner:
         runner.load()
         small, large = np.zeros((4, 4)), np.zeros(10 * 2**20 // 8)
-        trips = milliseconds(lambda: [runner.call("same", (small,), {}) for _ in range(200)], rounds)
+        trips = milliseconds(lambda: [runner.call("same", (small,), {}, repeat=False) for _ in range(200)], rounds)
         row("a call with a 4 x 4 array, there and back", [1000 * trip / 200 for trip in trips], "µs")
         row(
             "a call with 10 MB, there and back",
-            there_and_back := milliseconds(lambda: runner.call("same", (large,), {}), rounds),
+            there_and_back := milliseconds(lambda: runner.call("same", (large,), {}, repeat=False), rounds),
         )
         copies = milliseconds(lambda: (large.copy(), large.copy()), rounds)
         row("two copies of 10 MB", copies)

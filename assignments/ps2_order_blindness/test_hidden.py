@@ -580,10 +580,10 @@ def test_half_width_follows_its_formula(student):
     """The half-width fits the estimate and the number of trials."""
     for length, trials, seed in ((2, 1000, 21), (8, 4000, 22), (30, 9000, 23)):
         estimate, half_width = simulated(student, length, trials, seed)
+        require(0.3 < estimate < 1.0, f"the estimate {estimate} cannot come from a simulation")
         expected = 1.96 * math.sqrt(estimate * (1 - estimate) / trials)
         # Two thousandths: division by trials - 1, or 1.95996 for 1.96, pass; another confidence level does not.
         close(half_width, expected, atol=2e-3 * expected, name="half-width")
-        require(0.3 < estimate < 1.0, f"the estimate {estimate} cannot come from a simulation")
 
 
 @graded(

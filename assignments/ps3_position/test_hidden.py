@@ -542,13 +542,13 @@ def test_three_row_table(student, rng, ledger):
 
     Data and starts are fixed, so a right answer gives the reference's medians, 0.604, 0.708 and 0.926, but for rounding. To
     leave a band, rounding would have to turn the answers to 32 or more of 1000 examples, in three runs of five. It moves
-    parameters by up to 1e-4 and logits by up to 1e-3; logits have a density below 0.4 near zero, so at most 0.4 of 1000
-    examples are in reach on average, and 32 with a (Poisson) probability below 1e-40: the false-alarm rate is far below 1e-6.
+    parameters by up to 1e-4 and logits by up to 1e-3; the logits' density near zero is below 2, so on average at most 4 of
+    1000 examples are in reach, and 32 with a (Poisson) probability below 1e-15: the false-alarm rate is far below 1e-6.
     In `benchmarks/ps3_false_alarms.py` rounding turned no answer at all.
 
     The draw of the data is no part of this: it was made once, with the problem set's seed. A fresh seed puts medians of five
     outside a band about once in ten thousand draws (at scale 0, where one run in forty falls below it), so whoever changes
-    the seed looks whether the reference still passes, as `course validate` does.
+    the seed must grade the reference again.
     """
     settings, scales = ledger.value("D1-7", "settings"), ledger.value("D1-7", "scales")
     length, width = settings["length"], settings["width"]

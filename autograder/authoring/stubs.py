@@ -11,6 +11,7 @@ from autograder.course import CourseError, ProblemSet
 
 BEGIN, END = "# BEGIN SOLUTION", "# END SOLUTION"
 STUB = 'raise NotImplementedError("not done yet")'
+_MARK = re.compile(r"(begin|end)\s+solution", re.IGNORECASE)
 _OPENS = re.compile(r"^# === question: (\w+) ===$")
 
 
@@ -49,6 +50,8 @@ def solution_blocks(problem_set: ProblemSet) -> Blocks:
             f"{path}: the blocks are {', '.join(found) or 'none'}, but assignment.yml has {', '.join(wanted)}, in this order"
         )
     set_up = "\n".join(parts.pop("")).strip() + "\n"
+    if _MARK.search(set_up):
+        raise CourseError(f"{path}: a solution marker stands before the first question; solutions belong to questions")
     return Blocks(set_up, {name: "\n".join(lines).strip() + "\n" for name, lines in parts.items()})
 
 
@@ -68,8 +71,11 @@ def stub(block: str, where: Path) -> str:
             if not opened:
                 raise CourseError(f"{where}: line {number} of the block: {END} without {BEGIN}")
             opened = 0
-        elif BEGIN in line or END in line:
-            raise CourseError(f"{where}: line {number} of the block: a solution marker must stand on a line of its own")
+        elif _MARK.search(line):
+            raise CourseError(
+                f"{where}: line {number} of the block: a solution marker must stand on a line of its own, "
+                f"as exactly `{BEGIN}` or `{END}`"
+            )
         elif not opened:
             lines.append(line)
     if opened:

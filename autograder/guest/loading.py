@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-import contextlib
+import io
 import json
 import linecache
 import re
@@ -19,8 +19,10 @@ import threading
 import traceback
 import types
 import warnings
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from typing import Any
+
+from autograder.guest import figures, wire
 
 Report = dict[str, Any]
 MAX_TEXT = 1000
@@ -32,6 +34,7 @@ CHANGED = "the function changes its argument in place; work on a copy"
 # Cell magics whose body is ordinary Python; cells with any other one are not Python and are passed over.
 _BODY_MAGICS = {"time", "timeit", "capture", "prun"}
 _ASSIGNED_MAGIC = re.compile(r"^(\s*[\w, ]+=\s*)[!%].*$")
+_TIMED_LINE = re.compile(r"^(\s*)%time\s+(?=\S)")
 _MAGIC_LINE = re.compile(r"^(\s*)([!%?].*|[\w.]+\?{1,2})$")
 
 
@@ -43,24 +46,29 @@ class TimeUp(BaseException):
     """The time of a call or unit is over; no `Exception`, so that a broad `except` does not swallow it."""
 
 
-@contextlib.contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """Raise `TimeUp` in the running code after `seconds`, where the platform has timers; the host has its own deadline."""
-    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
-        yield
-        return
+class time_limit:
+    """Raises `TimeUp` in the running code after `seconds`, where the platform has timers; the host has its own deadline.
 
-    def stop(_signal: int, _frame: types.FrameType | None) -> None:
-        raise TimeUp(f"did not finish within {seconds:g} s")
+    A context manager as a class: entered for every call, a generator would cost more than the timer.
+    """
 
-    previous = signal.signal(signal.SIGALRM, stop)
-    # A second alarm follows the first, for code that catches everything once.
-    signal.setitimer(signal.ITIMER_REAL, seconds, 0.05)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, previous)
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._works = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+
+    def _stop(self, _signal: int, _frame: types.FrameType | None) -> None:
+        raise TimeUp(f"did not finish within {self._seconds:g} s")
+
+    def __enter__(self) -> None:
+        if self._works:
+            self._previous = signal.signal(signal.SIGALRM, self._stop)
+            # More alarms follow the first, for code that catches everything once.
+            signal.setitimer(signal.ITIMER_REAL, self._seconds, 0.05)
+
+    def __exit__(self, *_: object) -> None:
+        if self._works:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, self._previous)
 
 
 def describe_error(error: BaseException, unit: str = "") -> Report:
@@ -100,11 +108,13 @@ def load(
     seconds: float = 60.0,
     definitions_only: Collection[str] = (),
     on_unit: Callable[[str], None] = lambda unit: None,
+    keep_input: bool = True,
 ) -> tuple[dict[str, Any], Report]:
     """Run a submission and return its namespace and a report: `problems`, a list of errors, and `names` it defined.
 
     `filename` tells the form (`.ipynb` or `.py`); `source` is the file's bytes; `seconds` bounds each unit. A unit named in
     `definitions_only` hung or ended the process before: of it, only imports, functions, classes and constants are run.
+    `input()` answers with nothing while the submission loads, and ever after unless `keep_input`.
     """
     notebook = filename.endswith(".ipynb")
     module = types.ModuleType("__main__" if notebook else filename.rpartition("/")[2].removesuffix(".py"))
@@ -112,7 +122,7 @@ def load(
     if not notebook:
         sys.modules[module.__name__] = module
     namespace.update(_notebook_names() if notebook else {})
-    builtins.input = _no_input
+    asks, builtins.input = builtins.input, _no_input
     given = set(namespace)
     problems: list[Report] = []
     try:
@@ -130,6 +140,8 @@ def load(
         except BaseException as error:
             problems.append(describe_error(error, unit))
     loading_now = False
+    if keep_input:
+        builtins.input = asks
     names = [name for name in namespace if name not in given and not name.startswith("_")]
     return namespace, {"problems": problems[:50], "names": [name[:100] for name in names[:500]]}
 
@@ -138,13 +150,15 @@ def _run_unit(unit: str, text: bytes | str, namespace: dict[str, Any], seconds: 
     filename = f"{FILE} {unit}".strip()
     if unit and isinstance(text, str):
         text = _without_magics(text)
-    tree = ast.parse(text, filename)
+    tree = compile(text, filename, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+    assert isinstance(tree, ast.Module)
     if definitions_only:
         tree.body = [node for node in tree.body if _is_definition(node)]
     shown = text if isinstance(text, str) else text.decode("utf-8", "replace")
-    linecache.cache[filename] = (len(shown), None, shown.splitlines(keepends=True), filename)
+    linecache.cache[filename] = (len(shown), None, io.StringIO(shown).readlines(), filename)
     with time_limit(seconds):
-        exec(compile(tree, filename, "exec"), namespace)
+        # Without this module's own `from __future__` imports.
+        exec(compile(tree, filename, "exec", dont_inherit=True), namespace)
 
 
 def _is_definition(node: ast.stmt) -> bool:
@@ -169,13 +183,15 @@ def _without_magics(text: str) -> str:
     """Blank out what only IPython understands, keeping line numbers; text that is plain Python stays as it is."""
     first, _, body = text.lstrip().partition("\n")
     if first.startswith("%%"):
-        # A leading blank line stands for the magic, so that line numbers stay right.
-        return f"\n{body}" if first[2:].split(" ")[0] in _BODY_MAGICS else ""
+        if not set(first[2:].split()[:1]) & _BODY_MAGICS:
+            return ""
+        # A blank line stands for the magic, so that line numbers stay right.
+        text = f"\n{body}"
     try:
         ast.parse(text)
         return text
     except (SyntaxError, ValueError):
-        lines = [_ASSIGNED_MAGIC.sub(r"\1None", line) for line in text.split("\n")]
+        lines = [_ASSIGNED_MAGIC.sub(r"\1None", _TIMED_LINE.sub(r"\1", line)) for line in text.split("\n")]
         return "\n".join(_MAGIC_LINE.sub(r"\1pass", line) for line in lines)
 
 
@@ -202,13 +218,29 @@ def _kit_stand_in() -> types.ModuleType:
     return kit
 
 
-def invoke(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], seconds: float
-) -> tuple[Any, list[str]]:
-    """Call a student's function; returns its value and the texts of the warnings it gave. Its exceptions pass through."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        with time_limit(seconds):
-            value = function(*args, **kwargs)
+Receive = Callable[[], tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]]
+
+
+def invoke(receive: Receive, seconds: float, *, repeat: bool) -> tuple[list[wire.Encoded], list[str]]:
+    """Call a student's function, twice with `repeat`; `receive` looks it up anew each time and makes its arguments anew.
+
+    Returns its answers, encoded at once so that a later call cannot change them (one, if both are the same to the bit),
+    and the texts of the warnings of the last call. Its exceptions pass through; `ValueError` if it changed an argument.
+    """
+    answers: list[wire.Encoded] = []
+    for _ in range(2 if repeat else 1):
+        function, args, kwargs = receive()
+        # The numbers of arrays cannot be changed; all else is compared with what it was.
+        before = wire.encode((args, kwargs))[0]
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            with time_limit(seconds):
+                value = function(*args, **kwargs)
+        if wire.encode((args, kwargs))[0] != before:
+            raise ValueError(CHANGED)
+        answer = wire.Encoded.of(value)
+        figures.close(value)
+        if answer not in answers:
+            answers.append(answer)
     texts = [f"{warning.category.__name__}: {warning.message}"[:MAX_TEXT] for warning in caught[:MAX_WARNINGS]]
-    return value, texts
+    return answers, texts

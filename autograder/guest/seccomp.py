@@ -40,16 +40,19 @@ _TABLE = """
 # Calls whose arguments are looked at; see `_rules`.
 _SPECIAL = {"clone", "clone3", "prctl", "prlimit64", "fcntl", "ioctl", "socketpair", "kill", "tgkill", "seccomp"}
 
+# Landlock hides what files hold, but lets modes and dates be changed; only for a guest with a file system of its own.
+_OWN_FILES_ONLY = {"chmod", "fchmod", "fchmodat", "utimensat"}
+
 CLONE_THREAD = 0x00010000
 CLONE_NAMESPACES = 0x7E020080  # new user, mount, pid, network, IPC, UTS, cgroup or time namespace
-AF_UNIX = 1
+AF_UNIX, SOCK_STREAM, SOCK_TYPE_MASK = 1, 1, 0xFF
 PR_SET_NAME, PR_GET_NAME = 15, 16
 # duplicate, get and set descriptor flags, get and set status flags, duplicate close-on-exec
 _FCNTL = (0, 1, 2, 3, 4, 1030)
 # TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX: what Python asks of a file
 _IOCTL = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 
-_LOAD, _EQUAL, _ANY_BIT, _AT_LEAST, _RETURN = 0x20, 0x15, 0x45, 0x35, 0x06
+_LOAD, _EQUAL, _ANY_BIT, _AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x45, 0x35, 0x54, 0x06
 _ALLOW, _KILL = 0x7FFF0000, 0x80000000
 _EPERM, _ENOSYS = 0x00050001, 0x00050026
 _NUMBER, _ARCH = 0, 4
@@ -76,7 +79,7 @@ def _allow_if_one_of(index: int, values: tuple[int, ...]) -> list[Instruction]:
     return [*tests, (_RETURN, 0, 0, _EPERM)]
 
 
-def _rules(own_pid_namespace: bool) -> dict[str, list[Instruction]]:
+def _rules(namespaces: bool) -> dict[str, list[Instruction]]:
     refuse: list[Instruction] = [(_RETURN, 0, 0, _EPERM)]
     allow: list[Instruction] = [(_RETURN, 0, 0, _ALLOW)]
     return {
@@ -103,15 +106,27 @@ def _rules(own_pid_namespace: bool) -> dict[str, list[Instruction]]:
         ],
         "fcntl": _allow_if_one_of(1, _FCNTL),
         "ioctl": _allow_if_one_of(1, _IOCTL),
-        "socketpair": _allow_if_one_of(0, (AF_UNIX,)),
+        # A stream pair has its one peer for ever; a datagram socket could be pointed at a socket of the host.
+        "socketpair": [
+            _argument(0),
+            (_EQUAL, 0, 4, AF_UNIX),
+            _argument(1),
+            (_AND, 0, 0, SOCK_TYPE_MASK),
+            (_EQUAL, 0, 1, SOCK_STREAM),
+            *allow,
+            *refuse,
+        ],
         # In a pid namespace of its own the guest reaches nobody but itself.
-        "kill": allow if own_pid_namespace else refuse,
-        "tgkill": allow if own_pid_namespace else refuse,
+        "kill": allow if namespaces else refuse,
+        "tgkill": allow if namespaces else refuse,
     }
 
 
-def program(*, own_pid_namespace: bool, machine: str | None = None) -> bytes:
-    """The filter as the kernel takes it: an array of `struct sock_filter`."""
+def program(*, namespaces: bool, machine: str | None = None) -> bytes:
+    """The filter as the kernel takes it: an array of `struct sock_filter`.
+
+    Without `namespaces` the guest sees the host's files and processes, so more is refused.
+    """
     machine = machine or platform.machine()
     table = numbers(machine)
     code: list[Instruction] = [
@@ -123,9 +138,9 @@ def program(*, own_pid_namespace: bool, machine: str | None = None) -> bytes:
         (_RETURN, 0, 0, _KILL),
     ]
     for name, number in table.items():
-        if name not in _SPECIAL:
+        if name not in _SPECIAL and (namespaces or name not in _OWN_FILES_ONLY):
             code += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ALLOW)]
-    for name, rule in _rules(own_pid_namespace).items():
+    for name, rule in _rules(namespaces).items():
         code += [(_EQUAL, 0, len(rule), table[name]), *rule]
     code.append((_RETURN, 0, 0, _EPERM))
     return b"".join(struct.pack("<HBBI", *instruction) for instruction in code)

@@ -20,7 +20,9 @@ class Connection:
 
     def __init__(self, stream: socket.socket) -> None:
         self._stream = stream
+        self._frames = wire.FrameReader(self._fill)
         self._namespace: dict[str, Any] = {}
+        self._last: tuple[bytes, memoryview] = b"", memoryview(b"")
 
     def send(self, message: tuple[Any, ...]) -> None:
         pieces = wire.frame(message)
@@ -33,21 +35,25 @@ class Connection:
 
     def receive(self) -> tuple[Any, ...]:
         """The next message; ends the process when the host is gone."""
-        header_size, payload_size = wire.parse_prefix(self._read(wire.PREFIX.size))
-        rest = self._read(header_size + payload_size)
+        self._last = self._frames.read()
+        return self.decode(*self._last)
+
+    def decode(self, header: bytes, payload: memoryview) -> tuple[Any, ...]:
+        """Decode a message; handles become callables, and names the submission's own functions."""
         message: tuple[Any, ...] = wire.decode(
-            rest[:header_size], rest[header_size:], handle_callable=self._handle_callable, look_up=self._namespace.get
+            header, payload, handle_callable=self._handle_callable, look_up=self._namespace.get
         )
         return message
 
-    def _read(self, size: int) -> memoryview:
-        data = view = np.empty(size, np.uint8).data
-        while len(view):
-            count = self._stream.recv_into(view)
-            if count == 0:
-                os._exit(0)
-            view = view[count:]
-        return data
+    def last_received(self) -> tuple[bytes, memoryview]:
+        """The bytes of the last message, for making its values anew."""
+        return self._last
+
+    def _fill(self, view: memoryview) -> int:
+        count = self._stream.recv_into(view)
+        if count == 0:
+            os._exit(0)
+        return count
 
     def _handle_callable(self, index: int) -> Callable[..., Any]:
         def call_back(*args: Any, **kwargs: Any) -> Any:
@@ -75,9 +81,9 @@ def serve(stream: socket.socket) -> None:
             namespace, answer = _load(connection, *message[1:])
             connection.look_up_in(namespace)
         elif message[0] == "call":
-            answer = _call(namespace, *message[1:])
+            answer = _call(connection, namespace, message)
         else:
-            answer = ("value", namespace.get(message[1]), [])
+            answer = ("answers", [namespace.get(message[1])], [])
         _flush()
         try:
             connection.send(answer)
@@ -93,23 +99,28 @@ def _flush() -> None:
 
 
 def _load(
-    connection: Connection, filename: str, source: bytes, seconds: float, definitions_only: list[str]
+    connection: Connection, filename: str, source: np.ndarray, seconds: float, definitions_only: list[str]
 ) -> tuple[dict[str, Any], tuple[Any, ...]]:
     def on_unit(unit: str) -> None:
         connection.send(("unit", unit))
 
-    namespace, report = loading.load(filename, source, seconds=seconds, definitions_only=definitions_only, on_unit=on_unit)
+    namespace, report = loading.load(
+        filename, source.tobytes(), seconds=seconds, definitions_only=definitions_only, on_unit=on_unit, keep_input=False
+    )
     return namespace, ("loaded", report)
 
 
-def _call(
-    namespace: dict[str, Any], name: str, args: tuple[Any, ...], kwargs: dict[str, Any], seconds: float
-) -> tuple[Any, ...]:
-    before = bytes(wire.encode((args, kwargs))[0])
+def _call(connection: Connection, namespace: dict[str, Any], message: tuple[Any, ...]) -> tuple[Any, ...]:
+    _, name, args, kwargs, seconds, repeat = message
+    frame = connection.last_received()
+    fresh = [(args, kwargs)]
+
+    def receive() -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+        # Decoded already for the first call, and anew for the second.
+        again = fresh.pop() if fresh else connection.decode(*frame)[2:4]
+        return namespace[name], again[0], again[1]
+
     try:
-        value, warned = loading.invoke(namespace[name], args, kwargs, seconds)
-        if bytes(wire.encode((args, kwargs))[0]) != before:
-            raise ValueError(loading.CHANGED)
+        return "answers", *loading.invoke(receive, seconds, repeat=repeat)
     except BaseException as error:
         return "error", loading.describe_error(error)
-    return "value", value, warned

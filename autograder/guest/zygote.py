@@ -52,7 +52,7 @@ def main() -> None:
     threads = len(os.listdir("/proc/self/task"))
     if threads != 1:
         raise SystemExit(f"the zygote has {threads} threads, but must have one")
-    program = seccomp.program(own_pid_namespace=settings["namespaces"])
+    program = seccomp.program(namespaces=settings["namespaces"])
     # Ids as seen here; inside a guest's new user namespace they are unknown until mapped.
     settings["ids"] = (os.getuid(), os.getgid())
     gc.collect()
@@ -102,6 +102,8 @@ def _fork_guest(
 def _be_guest(
     control: socket.socket, settings: dict[str, Any], program: bytes, limits: dict[str, Any], handed: list[int]
 ) -> NoReturn:
+    # A process group of its own, or a signal to the group would reach the zygote.
+    os.setsid()
     # Numbers above the ones wanted, so that no dup2 overwrites a descriptor that is still needed.
     stream, output = (os.dup(os.dup(os.dup(handle))) for handle in handed)
     nothing = os.open("/dev/null", os.O_RDONLY)

@@ -60,7 +60,8 @@ def array(
             raise Mismatch(f"`{name}` is a nested list whose rows differ in length") from None
     if not isinstance(value, np.ndarray):
         raise Mismatch(f"`{name}` should be a numpy array of {words}, but is {described(value)}")
-    require(value.dtype.kind in codes, f"`{name}` should hold {words}, but is {described(value)}")
+    good = value.dtype.kind in codes and not (value.dtype.kind == "f" and value.dtype.itemsize < 4)
+    require(good, f"`{name}` should hold {words}, but is {described(value)}")
     if shape is not None:
         fits = value.ndim == len(shape) and all(want in (None, have) for want, have in zip(shape, value.shape, strict=True))
         wanted = "(" + ", ".join("any" if size is None else str(size) for size in shape) + ("," * (len(shape) == 1)) + ")"
@@ -95,7 +96,9 @@ def boolean(value: Any, *, name: str) -> bool:
 
 
 def integer(value: Any, *, name: str) -> int:
-    """A whole number: a Python or NumPy integer."""
+    """A whole number: a Python or NumPy integer, or an integer array without dimensions."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
     good = isinstance(value, int | np.integer) and not isinstance(value, bool | np.bool_)
     require(good, f"`{name}` should be a whole number, but is {described(value)}")
     return int(value)
@@ -136,7 +139,7 @@ def rounding(scale: ArrayLike, operations: float = 8, dtype: DTypeLike = np.floa
 
 def close(actual: ArrayLike, expected: ArrayLike, *, atol: float, name: str) -> None:
     """Every |actual − expected| is at most `atol`; shapes must be equal, and NaN is close to nothing."""
-    have, want = np.asarray(actual), np.asarray(expected)
+    have, want = _numbers(actual, name), np.asarray(expected)
     require(have.shape == want.shape, f"`{name}` should have shape {want.shape}, but has shape {have.shape}")
     with np.errstate(invalid="ignore"):
         # Equal infinities count as close; their difference would be NaN.
@@ -147,11 +150,22 @@ def close(actual: ArrayLike, expected: ArrayLike, *, atol: float, name: str) -> 
 def same(actual: Any, expected: Any, *, name: str) -> None:
     """Exactly equal numbers, arrays or plain values."""
     if isinstance(expected, np.ndarray):
-        have = np.asarray(actual)
+        have = _numbers(actual, name)
         require(have.shape == expected.shape, f"`{name}` should have shape {expected.shape}, but has shape {have.shape}")
         _first_difference(have, expected, have == expected, name)
     else:
-        require(actual == expected, f"`{name}` should be exactly {expected!r}, but is {repr(actual)[:200]}")
+        alike = not isinstance(actual, np.ndarray) and actual == expected
+        require(alike, f"`{name}` should be exactly {expected!r}, but is {repr(actual)[:200]}")
+
+
+def _numbers(value: Any, name: str) -> np.ndarray:
+    """An answer as an array, whatever a submission gave; `Mismatch` if there are no numbers in it."""
+    try:
+        array = np.asarray(value)
+    except (ValueError, TypeError, OverflowError):
+        raise Mismatch(f"`{name}` should be a table of numbers, but is {described(value)}") from None
+    require(array.dtype.kind in "biufc", f"`{name}` should hold numbers, but is {described(value)}")
+    return array
 
 
 def _first_difference(have: np.ndarray, want: np.ndarray, good: np.ndarray, name: str) -> None:

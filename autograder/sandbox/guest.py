@@ -9,15 +9,13 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from autograder.guest import wire
 from autograder.sandbox.backends import BACKENDS, SandboxError
 from autograder.sandbox.zygote import GuestLimits, Spawned, Zygote
 
 OUTPUT_KEPT = 16 * 1024
 CONFINE_SECONDS = 10.0
-_REASONS = {
+_REASONS: dict[int, str] = {
     signal.SIGXCPU: "used up its processor time",
     signal.SIGSEGV: "crashed (segmentation fault)",
     signal.SIGBUS: "crashed (bus error)",
@@ -26,10 +24,19 @@ _REASONS = {
     signal.SIGSYS: "made a forbidden system call",
     signal.SIGKILL: "was killed, probably for its memory or processor time",
 }
+# How long a guest that hung up has to end by itself, so that its exit status can be told.
+LAST_WORDS_SECONDS = 0.2
 
 
 class GuestEnded(Exception):
-    """The guest is gone, or was killed for what it did; the message says why, as the end of "your code ..."."""
+    """The guest is gone, or was killed for what it did; the message says why, as the end of "your code ...".
+
+    `safe` leaves out every number that the guest could choose, for it has seen the inputs of hidden tests.
+    """
+
+    def __init__(self, safe: str, detail: str = "") -> None:
+        super().__init__(f"{safe} ({detail})" if detail else safe)
+        self.safe = safe
 
 
 class Guest:
@@ -42,13 +49,16 @@ class Guest:
         self._zygote = zygote
         self._spawned: Spawned = zygote.spawn(limits)
         self._stream = self._spawned.stream
-        self._message_bytes = message_bytes
         self._output_bytes = output_bytes
         self._output = bytearray()
         self._output_seen = 0
+        self._output_open = True
         self._open = True
         self._poll = select.poll()
         self._poll.register(self._spawned.output, select.POLLIN)
+        self._poll.register(self._stream, select.POLLIN)
+        self._deadline = 0.0
+        self._frames = wire.FrameReader(self._fill, message_bytes)
         try:
             hello = self._receive(time.monotonic() + CONFINE_SECONDS)
         except GuestEnded as end:
@@ -92,7 +102,7 @@ class Guest:
             try:
                 sent = self._stream.sendmsg(pieces[:64])
             except BlockingIOError:
-                self._wait(select.POLLOUT, deadline)
+                self._wait_to_send(deadline)
                 continue
             except OSError:
                 raise self._ended_by_itself() from None
@@ -105,57 +115,50 @@ class Guest:
         if time.monotonic() >= deadline:
             # Looked at here too, for a guest that sends so fast that nobody ever waits for it.
             raise GuestEnded("did not return in time")
+        self._deadline = deadline
         try:
-            header_size, payload_size = wire.parse_prefix(self._read(wire.PREFIX.size, deadline))
-            if header_size + payload_size > self._message_bytes:
-                raise GuestEnded(f"sent {header_size + payload_size} bytes at once; the limit is {self._message_bytes}")
-            rest = self._read(header_size + payload_size, deadline)
-            message = wire.decode(rest[:header_size], rest[header_size:])
+            message = wire.decode(*self._frames.read())
             wire.message_kind(message)
         except wire.WireError as error:
-            raise GuestEnded(f"sent data that is no answer ({error})") from None
-        self._drain_output()
+            raise GuestEnded("sent data that is no answer", str(error)) from None
         return message  # type: ignore[no-any-return]
 
-    def _read(self, size: int, deadline: float) -> memoryview:
-        # Not touched until written to, so a claim of gigabytes costs nothing before the bytes arrive.
-        whole = np.empty(size, np.uint8).data if size else memoryview(b"")
-        rest = whole
-        while len(rest):
-            try:
-                count = self._stream.recv_into(rest)
-            except BlockingIOError:
-                self._wait(select.POLLIN, deadline)
-                continue
-            except OSError:
-                count = 0
-            if count == 0:
-                raise self._ended_by_itself()
-            rest = rest[count:]
-        return whole
-
-    def _wait(self, event: int, deadline: float) -> None:
-        """Wait until the stream is ready, reading the guest's output meanwhile, so that printing never blocks it."""
-        self._poll.register(self._stream, event)
+    def _fill(self, view: memoryview) -> int:
+        """Wait for bytes and read them, reading the guest's output meanwhile, so that printing never blocks it."""
         while True:
-            remaining = deadline - time.monotonic()
+            remaining = self._deadline - time.monotonic()
             if remaining <= 0:
                 raise GuestEnded("did not return in time")
-            ready = dict(self._poll.poll(remaining * 1000))
+            ready = [descriptor for descriptor, _ in self._poll.poll(remaining * 1000)]
+            # Output first: what was printed before an answer was sent is there when the answer is.
             if self._spawned.output in ready:
                 self._drain_output()
             if self._stream.fileno() in ready:
-                return
+                try:
+                    count = self._stream.recv_into(view)
+                except OSError:
+                    count = 0
+                if count == 0:
+                    raise self._ended_by_itself()
+                return count
+
+    def _wait_to_send(self, deadline: float) -> None:
+        poll = select.poll()
+        poll.register(self._stream, select.POLLOUT)
+        while not poll.poll(50):
+            if time.monotonic() >= deadline:
+                raise GuestEnded("did not return in time")
+            self._drain_output()
 
     def _drain_output(self) -> None:
-        while True:
+        while self._output_open:
             try:
                 data = os.read(self._spawned.output, 65536)
             except BlockingIOError:
                 return
             if not data:
+                self._output_open = False
                 self._poll.unregister(self._spawned.output)
-                self._poll.register(self._spawned.output, 0)
                 return
             self._output += data[: max(0, OUTPUT_KEPT - len(self._output))]
             self._output_seen += len(data)
@@ -164,11 +167,16 @@ class Guest:
 
     def _ended_by_itself(self) -> GuestEnded:
         self._drain_output()
+        leaving = select.poll()
+        leaving.register(self._spawned.pidfd, select.POLLIN)
+        left = bool(leaving.poll(LAST_WORDS_SECONDS * 1000))
         status = self._zygote.kill(self._spawned)
         self._release()
+        if not left:
+            return GuestEnded("closed its connection to the grader")
         if status >= 0:
-            return GuestEnded(f"ended the whole process with exit status {status}")
-        return GuestEnded(_REASONS.get(signal.Signals(-status), f"was ended by signal {-status}"))
+            return GuestEnded("ended the whole process", f"exit status {status}")
+        return GuestEnded(_REASONS.get(-status, "was ended by a signal"), f"signal {-status}")
 
     def close(self) -> None:
         """Kill the guest, wait until it is gone, and release what belonged to it."""

@@ -7,8 +7,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.guest import loading
-from autograder.kit.student import AlreadyStopped, Answer, Stopped, student_error, undefined
+import numpy as np
+
+from autograder.guest import loading, wire
+from autograder.kit.student import AlreadyStopped, Answer, Stopped, StudentError, student_error, undefined
 from autograder.sandbox.guest import Guest, GuestEnded
 from autograder.sandbox.zygote import GuestLimits, Zygote
 
@@ -66,7 +68,7 @@ class GuestRunner:
             message: tuple[Any, ...] = (
                 "load",
                 self._filename,
-                self._source,
+                np.frombuffer(self._source, np.uint8),  # as an array, whose size no header bounds
                 self._limits.load_seconds,
                 self._definitions_only,
             )
@@ -95,20 +97,23 @@ class GuestRunner:
         fresh = [problem for problem in report["problems"] if problem not in known]
         self.report = {"problems": known + fresh, "names": report["names"]}
 
-    def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Answer:
+    def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], *, repeat: bool) -> Answer:
         handles: list[Callable[..., Any]] = []
         guest = self._ready(name)
-        until = self._until(self.call_seconds)
-        message: tuple[Any, ...] = ("call", name, args, kwargs, self.call_seconds)
+        until = self._until(self.call_seconds * (2 if repeat else 1))
+        message: tuple[Any, ...] = ("call", name, args, kwargs, self.call_seconds, repeat)
         try:
             kind, *rest = guest.ask(message, until, handles)
             while kind == "callback":
-                kind, *rest = guest.ask(_answer_callback(handles, rest), until)
+                kind, *rest = _ask_back(guest, _answer_callback(handles, rest), until)
             return self._answer(name, kind, rest)
+        except wire.WireError as error:
+            # Only what a submission answered before, handed on by a test, is ever too large or too deep to send.
+            raise StudentError(f"`{name}` cannot be called with this: {error}", safe=f"`{name}` cannot be called") from None
         except GuestEnded as end:
             self._drop_guest()
-            self._stopped[name] = f"stopped: `{name}` {end}"
-            raise Stopped(self._stopped[name]) from None
+            self._stopped[name] = f"stopped: `{name}` {end.safe}"
+            raise Stopped(f"stopped: `{name}` {end}", safe=self._stopped[name]) from None
         except Stopped as end:
             self._stopped[name] = end.safe
             raise
@@ -117,10 +122,10 @@ class GuestRunner:
         guest = self._ready(name)
         try:
             kind, *rest = guest.ask(("read", name), self._until(self.call_seconds))
-            return self._answer(name, kind, rest).value
+            return self._answer(name, kind, rest).values[0]
         except GuestEnded as end:
             self._drop_guest()
-            raise Stopped(f"stopped: reading `{name}`, your code {end}") from None
+            raise Stopped(f"stopped: reading `{name}`, your code {end}", safe=f"stopped: reading `{name}`") from None
 
     def __enter__(self) -> GuestRunner:
         return self
@@ -145,7 +150,7 @@ class GuestRunner:
         return min(self._deadline, time.monotonic() + seconds + GRACE_SECONDS)
 
     def _answer(self, name: str, kind: str, rest: list[Any]) -> Answer:
-        if kind == "value" and len(rest) == 2 and _is_texts(rest[1]):
+        if kind == "answers" and len(rest) == 2 and _is_answers(rest[0]) and _is_texts(rest[1]):
             return Answer(rest[0], rest[1])
         if kind == "error" and len(rest) == 1 and _is_error_report(rest[0]):
             raise student_error(name, rest[0])
@@ -156,6 +161,14 @@ class GuestRunner:
             self._guest.close()
             self._output += self._guest.output
             self._guest = None
+
+
+def _ask_back(guest: Guest, answer: tuple[Any, ...], until: float) -> tuple[Any, ...]:
+    """Send the answer of a callback; if it cannot be sent, the submission's own call gets the error."""
+    try:
+        return guest.ask(answer, until)
+    except wire.WireError as error:
+        return guest.ask(("error", {"type": "ValueError", "message": str(error)}), until)
 
 
 def _answer_callback(handles: list[Callable[..., Any]], rest: list[Any]) -> tuple[Any, ...]:
@@ -173,6 +186,10 @@ def _answer_callback(handles: list[Callable[..., Any]], rest: list[Any]) -> tupl
 
 def _problem(unit: str, message: str) -> loading.Report:
     return {"type": "Stopped", "bases": [], "message": message, "where": [], "unit": unit}
+
+
+def _is_answers(value: Any) -> bool:
+    return isinstance(value, list) and len(value) in (1, 2)
 
 
 def _is_texts(value: Any) -> bool:

@@ -89,7 +89,12 @@ def _build(kind: type[Any], plain: Any) -> Any:
     names = {item.name: item.type for item in dataclasses.fields(kind)}
     if not isinstance(plain, dict) or plain.keys() != names.keys():
         raise ValueError(f"{kind.__name__} needs the keys {', '.join(names)}")
-    return kind(**{name: _check(name, str(names[name]), value) for name, value in plain.items()})
+    view = kind(**{name: _check(name, str(names[name]), value) for name, value in plain.items()})
+    if isinstance(view, ImageView) and view.cells.shape != (view.centers_y.size, view.centers_x.size):
+        raise ValueError("an image needs one position a row and one a column")
+    if isinstance(view, LineView) and view.x.size != view.y.size:
+        raise ValueError("a line needs as many x as y")
+    return view
 
 
 def _check(name: str, kind: str, value: Any) -> Any:
@@ -135,6 +140,12 @@ def warm_up() -> None:
     figure.colorbar(image, label="scale")
     describe(figure)
     pyplot.close(figure)
+
+
+def close(value: Any) -> None:
+    """Close `value` if it is a figure, so that pyplot does not keep and count it."""
+    if is_figure(value) and "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close(value)
 
 
 def describe(figure: Any) -> dict[str, Any]:

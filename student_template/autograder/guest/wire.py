@@ -10,9 +10,9 @@ A *frame* is a prefix, a header and a payload:
 
 A *message* is the frame of a tuple whose first item is a string, its kind. From host to guest:
 
-    ("load", filename, source, seconds, skipped units)  answered by any number of ("unit", name), then ("loaded", report)
-    ("call", name, args, kwargs, seconds)               answered by ("value", value) or ("error", report)
-    ("read", name)                                      answered by ("value", value) or ("error", report)
+    ("load", filename, source, seconds, units in part)  answered by any number of ("unit", name), then ("loaded", report)
+    ("call", name, args, kwargs, seconds, repeat)       answered by ("answers", values, warnings) or ("error", report)
+    ("read", name)                                      answered by ("answers", values, warnings) or ("error", report)
     ("value", value) or ("error", report)               answers a callback
 
 and from guest to host, while a call runs, ("callback", handle, args, kwargs). A report is a dict of plain values.
@@ -45,7 +45,8 @@ MAX_DIMENSIONS = 16
 MAX_INT_BYTES = 1024  # fewer digits than Python refuses to print
 MAX_ARRAYS = 20_000  # an array costs a hundred bytes of memory, however few it was sent in
 
-MAX_KEYS = 4096  # keys that are not strings can be made to collide; this bounds the time that costs
+MAX_VALUES = 200_000  # in one message, outside its arrays: bounds the time that decoding takes
+MAX_KEYS = 4096  # in one message; keys that are not strings can be made to collide
 
 _NAMES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128"
 DTYPES = [np.dtype(name) for name in _NAMES.split()]
@@ -85,6 +86,24 @@ class Named:
     name: str
 
 
+@dataclass(frozen=True)
+class Encoded:
+    """A value that is encoded already: its header, and the raw bytes of its arrays, which nothing can change any more."""
+
+    header: bytes
+    payload: bytes
+
+    @classmethod
+    def of(cls, value: Any) -> Encoded:
+        """Encode `value`; raises like `encode`."""
+        header, buffers = encode(value)
+        return cls(bytes(header), b"".join(buffers))
+
+    def decode(self) -> Any:
+        """The value as it arrives on the other side."""
+        return decode(self.header, self.payload)
+
+
 Buffers = list[memoryview]
 HandleCallable = Callable[[int], Any]
 LookUp = Callable[[str], Any]
@@ -98,7 +117,7 @@ class _Encoder:
         self.header = bytearray()
         self.buffers: Buffers = []
         self.size = 0
-        self.arrays = 0
+        self.arrays = self.values = self.keys = 0
         self.handles = handles
 
     def text(self, tag: int, text: str) -> None:
@@ -131,8 +150,13 @@ class _Encoder:
     def container(self, value: Any, kind: type[Any], depth: int) -> None:
         if depth >= MAX_DEPTH:
             raise WireError(f"a {kind.__name__} nested more than {MAX_DEPTH} deep is not sent")
-        if kind is dict and len(value) > MAX_KEYS:
-            raise WireError(f"a dictionary of more than {MAX_KEYS} keys is not sent")
+        if kind is dict:
+            self.keys += len(value)
+        if self.keys > MAX_KEYS:
+            raise WireError(f"more than {MAX_KEYS} dictionary keys are not sent")
+        self.values += len(value)
+        if self.values > MAX_VALUES:
+            raise WireError(f"more than {MAX_VALUES} values outside arrays are too many to send; use arrays")
         self.header.append(_CONTAINERS[kind])
         self.header += _COUNT.pack(len(value))
         for item in value:
@@ -172,6 +196,10 @@ class _Encoder:
             self.header.append(_TAG_FRACTION)
             self.integer(value.numerator)
             self.integer(value.denominator)
+        elif kind is Encoded:
+            self.header += value.header
+            if value.payload:
+                self.buffers.append(memoryview(value.payload))
         elif figures.is_figure(value):
             self.header.append(_TAG_FIGURE)
             self.encode(figures.describe(value), depth + 1)
@@ -191,7 +219,8 @@ def type_name(value: Any) -> str:
     """The type of `value` as its author would name it: `list`, `numpy.matrix`, `ndarray of object`."""
     kind = type(value)
     if kind is np.ndarray:
-        return f"ndarray of {value.dtype.name}"
+        order = "" if value.dtype.isnative else "big-endian "
+        return f"ndarray of {order}{value.dtype.name}"
     module = getattr(kind, "__module__", "")
     return str(kind.__name__) if module in ("builtins", "__main__") else f"{module}.{kind.__name__}"
 
@@ -234,7 +263,7 @@ class _Decoder:
         self.payload = payload.toreadonly()
         self.at = 0
         self.used = 0
-        self.arrays = 0
+        self.arrays = self.values = self.keys = 0
         self.handle_callable = handle_callable
         self.look_up = look_up
 
@@ -318,6 +347,9 @@ class _Decoder:
             if depth >= MAX_DEPTH:
                 raise WireError(f"containers nested more than {MAX_DEPTH} deep")
             count = self.count()
+            self.values += count
+            if self.values > MAX_VALUES:
+                raise WireError(f"more than {MAX_VALUES} values outside arrays")
             if tag == _TAG_DICT:
                 return self.dictionary(count, depth)
             items = [self.decode(depth + 1) for _ in range(count)]
@@ -357,21 +389,19 @@ class _Decoder:
         raise WireError(f"no value starts with the byte {tag}")
 
     def dictionary(self, count: int, depth: int) -> dict[Any, Any]:
-        if count > MAX_KEYS:
-            raise WireError(f"a dictionary of {count} keys")
+        self.keys += count
+        if self.keys > MAX_KEYS:
+            raise WireError(f"more than {MAX_KEYS} dictionary keys")
         items: dict[Any, Any] = {}
         for _ in range(count):
             key = self.decode(depth + 1)
             _check_key(key)
-            try:
-                items[key] = self.decode(depth + 1)
-            except TypeError:
-                raise WireError("a dictionary key that holds a list") from None
+            items[key] = self.decode(depth + 1)
         return items
 
 
 def _check_key(key: Any) -> None:
-    if type(key) not in (str, int, float, bool, tuple, bytes, type(None)):
+    if type(key) not in (str, int, float, bool, type(None)):
         raise WireError(f"a dictionary key of type {type_name(key)} is not sent")
 
 
@@ -402,12 +432,62 @@ def decode(
 
 def parse_prefix(prefix: bytes | bytearray | memoryview) -> tuple[int, int]:
     """Header and payload length that a prefix claims; raises `WireError` for a claim over the limits."""
+    if len(prefix) != PREFIX.size:
+        raise WireError("the bytes are no prefix of a frame")
     magic, header, payload = PREFIX.unpack(prefix)
     if magic != MAGIC:
         raise WireError("the bytes do not start like a frame")
     if header > MAX_HEADER or payload > MAX_PAYLOAD:
         raise WireError(f"a frame of {header} + {payload} bytes is over the limit")
     return header, payload
+
+
+class FrameReader:
+    """Cuts a stream into frames, most of them with a single read.
+
+    `fill(view)` puts at least one byte into the view and returns how many; it may raise. Frames of more than `limit` bytes
+    raise `WireError` before anything is read of them.
+    """
+
+    SMALL = 64 * 1024
+
+    def __init__(self, fill: Callable[[memoryview], int], limit: int = MAX_HEADER + MAX_PAYLOAD) -> None:
+        self._fill = fill
+        self._limit = limit
+        self._view = memoryview(bytearray(self.SMALL))
+        self._filled = 0
+
+    def read(self) -> tuple[bytes, memoryview]:
+        """The next frame's header and payload."""
+        while self._filled < PREFIX.size:
+            self._filled += self._fill(self._view[self._filled :])
+        header, payload = parse_prefix(self._view[: PREFIX.size])
+        size, stop = header + payload, PREFIX.size + header + payload
+        if size > self._limit:
+            raise WireError(f"a frame of {size} bytes is over the limit of {self._limit}")
+        if stop > self.SMALL:
+            frame = self._read_large(size)
+        else:
+            while self._filled < stop:
+                self._filled += self._fill(self._view[self._filled :])
+            frame = memoryview(bytes(self._view[PREFIX.size : stop]))
+            self._keep_from(stop)
+        return bytes(frame[:header]), frame[header:]
+
+    def _read_large(self, size: int) -> memoryview:
+        # Memory that is not touched until written to, so a claim of gigabytes costs nothing before the bytes arrive.
+        frame = np.empty(size, np.uint8).data
+        have = min(self._filled - PREFIX.size, size)
+        frame[:have] = self._view[PREFIX.size : PREFIX.size + have]
+        self._keep_from(PREFIX.size + have)
+        while have < size:
+            have += self._fill(frame[have:])
+        return frame
+
+    def _keep_from(self, start: int) -> None:
+        rest = bytes(self._view[start : self._filled])
+        self._view[: len(rest)] = rest
+        self._filled = len(rest)
 
 
 def message_kind(message: Any) -> str:

@@ -1,0 +1,13 @@
+# An answer sent one byte at a time, each within any time-out for a single read.
+# reason: did not|no answer
+import os
+import time
+
+from autograder.guest import wire
+
+
+def double(values):
+    for byte in b"".join(bytes(piece) for piece in wire.frame(("value", values, [])))[:-1]:
+        os.write(3, bytes([byte]))
+        time.sleep(0.02)
+    time.sleep(60)

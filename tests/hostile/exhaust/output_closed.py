@@ -1,0 +1,10 @@
+# Closes its output and sleeps: a grader that polls a closed pipe spins.
+# reason: did not
+import os
+import time
+
+
+def double(values):
+    os.close(1)
+    os.close(2)
+    time.sleep(30)

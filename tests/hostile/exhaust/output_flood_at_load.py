@@ -1,0 +1,4 @@
+# Prints without end while it is loaded.
+# reason: printed more than
+while True:
+    print("again" * 10_000)

@@ -1,0 +1,11 @@
+# A value whose class attribute, asked for while the answer is encoded, never returns.
+# reason: did not return in time
+class Value:
+    @property
+    def __class__(self):
+        while True:
+            pass
+
+
+def double(values):
+    return Value()

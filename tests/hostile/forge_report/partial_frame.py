@@ -1,0 +1,9 @@
+# Begins a frame and never ends it.
+# reason: did not return in time|no answer
+import os
+import time
+
+
+def double(values):
+    os.write(3, b"ATN1\x10\x00\x00\x00")
+    time.sleep(60)

@@ -1,0 +1,14 @@
+# Sends the wire format's own special values: names of functions, handles of callables, stand-ins.
+from autograder.guest import wire
+
+
+def double(values):
+    return wire.Named("double")
+
+
+def softmax(scores):
+    return wire.Foreign("numpy.ndarray")
+
+
+def apply(layer, x):
+    return layer

@@ -1,0 +1,158 @@
+"""The corpus of attacks, and the table of it in docs/security.md, which `python -m tests.hostile_table` writes anew.
+
+An attack is a file in tests/hostile/<kind>/ whose first line says what it tries. The lines after it may say how it must end:
+
+    # expect: 3 points     what its honest parts earn; nothing if not given
+    # reason: text         a regular expression that the record must contain: why the grader stopped it
+    # never: text          a regular expression that nothing a student reads may contain
+    # machine: x86_64      the only machine on which it makes sense
+    # hole: both: text     a known hole on a backend (or `both`); the test must fail until it is closed
+
+A line `probe NAME: ok` in what an attack prints is a success that fails its test; any other end of such a line is a refusal.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+DOCUMENT = HERE.parent / "docs" / "security.md"
+BEGIN, END = "<!-- attacks: begin -->", "<!-- attacks: end -->"
+DIRECTIVE = re.compile(r"# (expect|reason|never|machine|hole): (.+)")
+
+# In the order of the table: what each kind is called there, and what stops it.
+KINDS = {
+    "read_answers": (
+        "read the answers, or carry hidden inputs out",
+        "the guest's root (bubblewrap) or Landlock (sandlock) holds no course; a clean environment; no /proc; nothing that "
+        "a submission says after its first hidden input is shown to students",
+    ),
+    "find_in_memory": (
+        "find the answers in memory",
+        "tests, reference and expected values live in another process; the zygote never held them",
+    ),
+    "change_judge": (
+        "change the judge",
+        "patches stay in the guest, which judges nothing; no writable file is ever read by the grader",
+    ),
+    "lie_with_values": (
+        "lie with values",
+        "answers cross as plain data by exact type; dtype, shape and finiteness are checked; every call is made twice",
+    ),
+    "forge_report": (
+        "forge the report",
+        "the host writes the record; frames are bounded and checked, and an answer is only a value to be tested",
+    ),
+    "exhaust": (
+        "exhaust the machine",
+        "wall and processor time, memory, threads, files, scratch space, output and message size, each with its own limit",
+    ),
+    "outlive": (
+        "outlive the run",
+        "no process can be made; each guest has a scratch folder and namespaces of its own and is killed as a whole",
+    ),
+    "reach_out": (
+        "reach out",
+        "an allowlist of system calls without sockets, tracing, namespaces and mounts; no network; no capabilities",
+    ),
+    "poison_intake": (
+        "poison the intake",
+        "names must be plain ids, links and oversized files are refused, and files are parsed in the guest only",
+    ),
+    "poison_reader": (
+        "poison the reader",
+        "texts are bounded and stay texts; the table shows a replacement mark for what a terminal would obey",
+    ),
+    "cheat": (
+        "cheat by other means",
+        "hidden tests with inputs of their own; no course file, library or network to take an answer from",
+    ),
+}
+
+# Attacks on the intake that are names or bytes, which test_hostile.py makes; see INTAKE_FILES and INTAKE_NAMES there.
+INTAKE_CASES = 35
+
+
+@dataclass(frozen=True)
+class Attack:
+    """One file of the corpus with what its first lines say."""
+
+    path: Path
+    tries: str
+    points: float
+    reason: str
+    never: str
+    machine: str
+    holes: dict[str, str]
+
+    @property
+    def kind(self) -> str:
+        return self.path.parent.name
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind}-{self.path.stem}"
+
+
+def attacks() -> list[Attack]:
+    """The corpus, by kind and name."""
+    found = []
+    for kind in KINDS:
+        for path in sorted((HERE / "hostile" / kind).iterdir()):
+            if path.suffix in (".py", ".ipynb"):
+                found.append(read_attack(path))
+    return found
+
+
+def read_attack(path: Path) -> Attack:
+    """Read an attack's first lines; `ValueError` for one that does not say what it tries."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".ipynb":
+        text = "".join(json.loads(text)["cells"][0]["source"])
+    first, *rest = text.splitlines()
+    if not first.startswith("# "):
+        raise ValueError(f"{path}: the first line must be a comment that says what it tries")
+    said: dict[str, str] = {}
+    for line in rest:
+        match = DIRECTIVE.fullmatch(line)
+        if match is None:
+            break
+        said[match[1]] = match[2]
+    backends, _, hole = said.get("hole", "").partition(": ")
+    names = ["bubblewrap", "sandlock"] if backends == "both" else [backends] if backends else []
+    points = float(said.get("expect", "0").split()[0])
+    return Attack(
+        path, first[2:], points, said.get("reason", ""), said.get("never", ""), said.get("machine", ""),
+        dict.fromkeys(names, hole),
+    )  # fmt: skip
+
+
+def table() -> str:
+    """The table of docs/security.md: kind, number of attacks, known holes, what stops it."""
+    found = attacks()
+    lines = ["| kind | attacks | open holes | what stops it |", "|---|---:|---:|---|"]
+    total = holes = 0
+    for kind, (title, stops) in KINDS.items():
+        own = [attack for attack in found if attack.kind == kind]
+        count = len(own) + (INTAKE_CASES if kind == "poison_intake" else 0)
+        open_ = sum(bool(attack.holes) for attack in own)
+        total, holes = total + count, holes + open_
+        lines.append(f"| {title} | {count} | {open_} | {stops} |")
+    lines.append(f"| all | {total} | {holes} | |")
+    return "\n".join(lines)
+
+
+def document(text: str) -> str:
+    """`text`, the document, with its table brought up to date."""
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
+
+
+if __name__ == "__main__":
+    DOCUMENT.write_text(document(DOCUMENT.read_text(encoding="utf-8")), encoding="utf-8")
+    sys.stdout.write(table() + "\n")

@@ -1,0 +1,361 @@
+"""Every mistake an instructor can make in course.yml or assignment.yml is told, with the file and the key."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from autograder.course import CourseError, find_root, load_course, read_yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+Content = dict[str, Any]
+Edit = Callable[[Content], object]
+
+
+def edit_yaml(path: Path, edit: Edit) -> None:
+    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    edit(content)
+    path.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), encoding="utf-8")
+
+
+def assignment_file(root: Path) -> Path:
+    return root / "assignments" / "ps1_weighted_average" / "assignment.yml"
+
+
+def load_all(root: Path) -> None:
+    course = load_course(root)
+    for listing in course.settings.problem_sets:
+        course.problem_set(listing.slug)
+
+
+def complaint(root: Path) -> str:
+    with pytest.raises(CourseError) as caught:
+        load_all(root)
+    return str(caught.value)
+
+
+# --- what is right
+
+
+def test_the_real_course_loads() -> None:
+    load_all(ROOT)
+
+
+def test_the_copy_that_mistakes_are_planted_in_loads(course_copy: Path) -> None:
+    # Otherwise every test below could fail for another reason than its own.
+    load_all(course_copy)
+    edit_yaml(course_copy / "course.yml", lambda content: None)
+    edit_yaml(assignment_file(course_copy), lambda content: None)
+    load_all(course_copy)
+
+
+def test_limits_come_from_the_question_then_the_problem_set_then_the_course(course_copy: Path) -> None:
+    def set_limits(content: Content) -> None:
+        content["limits"] = {"call_seconds": 7}
+        content["questions"][0]["limits"] = {"call_seconds": 9}
+
+    edit_yaml(course_copy / "course.yml", lambda content: content["limits"].update(call_seconds=3, memory_mb=512))
+    assert load_course(course_copy).problem_set("ps1").limits.call_seconds == 3
+    edit_yaml(assignment_file(course_copy), set_limits)
+    problem_set = load_course(course_copy).problem_set("ps1")
+    first, second = problem_set.assignment.questions[:2]
+    assert problem_set.limits.call_seconds == 7
+    assert (problem_set.call_seconds(first.id), problem_set.call_seconds(second.id)) == (9, 7)
+    assert problem_set.limits.guest.memory_bytes == 512 * 2**20
+
+
+def test_limits_may_be_left_out(course_copy: Path) -> None:
+    edit_yaml(course_copy / "course.yml", lambda content: content.pop("limits"))
+    assert load_course(course_copy).problem_set("ps1").limits.call_seconds == 5
+
+
+def test_the_root_is_found_from_inside(course_copy: Path, tmp_path: Path) -> None:
+    assert find_root(course_copy) == course_copy
+    assert find_root(course_copy / "assignments" / "ps1_weighted_average") == course_copy
+    with pytest.raises(CourseError, match=r"no course\.yml in"):
+        find_root(tmp_path)
+
+
+HASHED = ["assignment.yml", "test_public.py", "test_hidden.py", "mutants.py"]
+
+
+@pytest.mark.parametrize("name", [*HASHED, "solution", "ledger", "limits"])
+def test_the_suite_hash_changes_with_all_that_a_verdict_depends_on(course_copy: Path, name: str) -> None:
+    before = load_course(course_copy).problem_set("ps1")
+    paths = {"solution": before.solution, "ledger": before.ledger_path, "limits": course_copy / "course.yml"}
+    first = before.suite_hash()
+    if name == "limits":
+        edit_yaml(paths[name], lambda content: content["limits"].update(memory_mb=999))
+    else:
+        path = paths.get(name, before.folder / name)
+        path.write_text(path.read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
+    assert load_course(course_copy).problem_set("ps1").suite_hash() != first
+
+
+@pytest.mark.parametrize("name", ["handout.md", "alternatives.py", "figures.py"])
+def test_the_suite_hash_does_not_change_with_anything_else(course_copy: Path, name: str) -> None:
+    problem_set = load_course(course_copy).problem_set("ps1")
+    first = problem_set.suite_hash()
+    path = problem_set.folder / name
+    path.write_text(path.read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
+    assert load_course(course_copy).problem_set("ps1").suite_hash() == first
+
+
+# --- course.yml
+
+
+def first(content: Content) -> Content:
+    listing: Content = content["problem_sets"][0]
+    return listing
+
+
+def add_listing(content: Content, **changes: Any) -> None:
+    content["problem_sets"].append({**first(content), **changes})
+
+
+COURSE_MISTAKES: dict[str, tuple[Edit, str]] = {
+    "unknown key": (lambda c: c.update(titel="x"), "titel: this key is not known; check its spelling"),
+    "unknown limit": (lambda c: c["limits"].update(memory=1), "limits: memory: this key is not known"),
+    "unknown key of a problem set": (
+        lambda c: first(c).update(wieght=1),
+        "problem_sets: ps1: wieght: this key is not known",
+    ),
+    "no title": (lambda c: c.pop("title"), "title: this key is needed"),
+    "no problem sets": (lambda c: c.pop("problem_sets"), "problem_sets: this key is needed"),
+    "no due date": (lambda c: first(c).pop("due"), "problem_sets: ps1: due: this key is needed"),
+    "no slug": (lambda c: first(c).pop("slug"), "problem_sets: 0: slug: this key is needed"),
+    "empty list": (lambda c: c.update(problem_sets=[]), "problem_sets: "),
+    "mapping for a list": (lambda c: c.update(problem_sets={"ps1": 1}), "problem_sets: "),
+    "number for a problem set": (lambda c: c.update(problem_sets=[5]), "problem_sets: 0: "),
+    "number for a title": (lambda c: c.update(title=5), "title: "),
+    "list for limits": (lambda c: c.update(limits=[1]), "limits: "),
+    "text for a weight": (lambda c: first(c).update(weight="all"), "problem_sets: ps1: weight: "),
+    "negative weight": (lambda c: first(c).update(weight=-100), "problem_sets: ps1: weight: "),
+    "zero limit": (lambda c: c["limits"].update(call_seconds=0), "limits: call_seconds: "),
+    "negative limit": (lambda c: c["limits"].update(threads=-1), "limits: threads: "),
+    "limit with a unit": (lambda c: c["limits"].update(memory_mb="1 GB"), "limits: memory_mb: "),
+    "message over what the wire takes": (lambda c: c["limits"].update(message_mb=257), "limits: message_mb: "),
+    "too few open files": (lambda c: c["limits"].update(open_files=3), "limits: open_files: "),
+    "weights below 100": (lambda c: first(c).update(weight=90), "add up to 90, not to 100"),
+    "weights above 100": (
+        lambda c: (first(c).update(weight=50), add_listing(c, slug="other", weight=60)),
+        "not to 100",
+    ),
+    "slug twice": (lambda c: (first(c).update(weight=50), add_listing(c)), "the problem set 'ps1' is listed twice"),
+    "slug with a slash": (lambda c: first(c).update(slug="../ps1"), "problem_sets: ../ps1: slug: "),
+    "folder that leads out": (lambda c: first(c).update(folder="../solutions"), "problem_sets: ps1: folder: "),
+    "folder that is not there": (
+        lambda c: first(c).update(folder="ps1_nowhere"),
+        "problem_sets: ps1: folder: there is no assignments/ps1_nowhere",
+    ),
+    "due before release": (
+        lambda c: first(c).update(released=first(c)["due"], due=first(c)["released"]),
+        "before it is released",
+    ),
+    "due at release": (lambda c: first(c).update(due=first(c)["released"]), "before it is released"),
+    "no time zone": (
+        lambda c: first(c).update(due="2027-01-01T23:59:00"),
+        "problem_sets: ps1: due: 2027-01-01T23:59:00 has no time zone; write one, as in 2026-09-21T23:59:00+00:00",
+    ),
+    "no date": (lambda c: first(c).update(released="soon"), "problem_sets: ps1: released: "),
+    "slug of another problem set": (
+        lambda c: first(c).update(slug="ps9"),
+        "assignment.yml: slug: is 'ps1', but course.yml lists this folder as 'ps9'",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", COURSE_MISTAKES)
+def test_a_mistake_in_course_yml_is_told_with_file_and_key(course_copy: Path, mistake: str) -> None:
+    edit, expected = COURSE_MISTAKES[mistake]
+
+    # With a single problem set, the place of every mistake is known whatever the course holds by now.
+    def only_the_first(content: Content) -> None:
+        content["problem_sets"] = [{**first(content), "slug": "ps1", "weight": 100}]
+        edit(content)
+
+    edit_yaml(course_copy / "course.yml", only_the_first)
+    said = complaint(course_copy)
+    assert expected in said
+    if "assignment.yml" not in expected:
+        assert said.startswith(f"{course_copy / 'course.yml'}: ")
+
+
+def replace_due(root: Path, due: str) -> None:
+    """Writes a date as an author would, not as YAML's own writer does."""
+    path = root / "course.yml"
+    text = re.sub(r"due: .*", f"due: {due}", path.read_text(encoding="utf-8"))
+    path.write_text(text, encoding="utf-8")
+
+
+def test_a_date_without_time_is_told(course_copy: Path) -> None:
+    replace_due(course_copy, "2027-01-01")
+    assert "due: 2027-01-01 has no time" in complaint(course_copy)
+
+
+def test_a_time_without_zone_is_told(course_copy: Path) -> None:
+    replace_due(course_copy, "2027-01-01T23:59:00")
+    assert "has no time zone; write one" in complaint(course_copy)
+
+
+@pytest.mark.parametrize("due", ["2027-02-30T23:59:00+00:00", "2027-09-31", "2027-13-01T23:59:00Z", "2027-01-01T25:00:00Z"])
+def test_a_day_that_no_calendar_has_is_told(course_copy: Path, due: str) -> None:
+    replace_due(course_copy, due)
+    assert complaint(course_copy).startswith(f"{course_copy / 'course.yml'}: ")
+
+
+def test_several_mistakes_are_told_together(course_copy: Path) -> None:
+    def edit(content: Content) -> None:
+        content.pop("title")
+        content["limits"]["memory"] = 1
+        first(content)["weight"] = "x"
+
+    edit_yaml(course_copy / "course.yml", edit)
+    lines = complaint(course_copy).splitlines()
+    assert len(lines) == 3
+    assert all(line.startswith(f"{course_copy / 'course.yml'}: ") for line in lines)
+
+
+def test_an_unknown_problem_set_is_told_with_those_there_are(course_copy: Path) -> None:
+    with pytest.raises(CourseError, match=r"no problem set 'ps404' in course\.yml; there are: ps1"):
+        load_course(course_copy).problem_set("ps404")
+
+
+# --- assignment.yml
+
+
+def question(content: Content, place: int = 0) -> Content:
+    found: Content = content["questions"][place]
+    return found
+
+
+def copied(content: Content, **changes: Any) -> None:
+    content["questions"].append({**question(content), **changes})
+
+
+ASSIGNMENT_MISTAKES: dict[str, tuple[Edit, str]] = {
+    "unknown key": (lambda c: c.update(sed=1), "sed: this key is not known"),
+    "unknown key of a question": (lambda c: question(c).update(point=1), "questions: mix: point: this key is not known"),
+    "unknown limit": (lambda c: c.update(limits={"memory_mb": 5}), "limits: memory_mb: this key is not known"),
+    "unknown limit of a question": (
+        lambda c: question(c).update(limits={"call_seconds": 1, "seconds": 2}),
+        "questions: mix: limits: seconds: this key is not known",
+    ),
+    "no seed": (lambda c: c.pop("seed"), "seed: this key is needed"),
+    "no module": (lambda c: c.pop("module"), "module: this key is needed"),
+    "no points": (lambda c: question(c).pop("points"), "questions: mix: points: this key is needed"),
+    "no id": (lambda c: question(c).pop("id"), "questions: 0: id: this key is needed"),
+    "no questions": (lambda c: c.update(questions=[]), "questions: "),
+    "mapping for questions": (lambda c: c.update(questions={"mix": 1}), "questions: "),
+    "short version": (lambda c: c.update(version="1.0"), "version: "),
+    "version that YAML takes for a number": (lambda c: c.update(version=1.0), "version: "),
+    "version with a letter": (lambda c: c.update(version="v1.0.0"), "version: "),
+    "version with a newline": (lambda c: c.update(version="1.0.0\n"), "version: "),
+    "text for a seed": (lambda c: c.update(seed="random"), "seed: "),
+    "negative seed": (lambda c: c.update(seed=-1), "seed: "),
+    "fraction of a seed": (lambda c: c.update(seed=1.5), "seed: "),
+    "zero points": (lambda c: question(c).update(points=0), "questions: mix: points: "),
+    "text for points": (lambda c: question(c).update(points="three"), "questions: mix: points: "),
+    "unknown tier": (lambda c: question(c).update(tier="hard"), "questions: mix: tier: "),
+    "unknown kind": (lambda c: question(c).update(kind="essay"), "questions: mix: kind: "),
+    "no names": (lambda c: question(c).update(names=[]), "questions: mix: names: "),
+    "text for names": (lambda c: question(c).update(names="mix"), "questions: mix: names: "),
+    "name that is none": (lambda c: question(c).update(names=["two words"]), "questions: mix: names: "),
+    "private name": (lambda c: question(c).update(names=["_mix"]), "questions: mix: names: "),
+    "id with a capital": (lambda c: question(c).update(id="Mix"), "questions: Mix: id: "),
+    "id twice": (lambda c: copied(c, names=["other"]), "the question id 'mix' stands twice"),
+    "name twice": (lambda c: copied(c, id="other"), "the name 'mix' stands twice"),
+    "name twice in a question": (lambda c: question(c).update(names=["mix", "mix"]), "the name 'mix' stands twice"),
+    "zero seconds": (lambda c: c.update(limits={"call_seconds": 0}), "limits: call_seconds: "),
+    "other slug": (lambda c: c.update(slug="ps2"), "slug: is 'ps2', but course.yml lists this folder as 'ps1'"),
+    "module that leads out": (lambda c: c.update(module="../ps1"), "module: "),
+}
+
+
+@pytest.mark.parametrize("mistake", ASSIGNMENT_MISTAKES)
+def test_a_mistake_in_assignment_yml_is_told_with_file_and_key(course_copy: Path, mistake: str) -> None:
+    edit, expected = ASSIGNMENT_MISTAKES[mistake]
+    edit_yaml(assignment_file(course_copy), edit)
+    said = complaint(course_copy)
+    assert f"{assignment_file(course_copy)}: " in said
+    assert expected in said
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "solutions/ps1_weighted_average.py",
+        "assignments/ps1_weighted_average/test_public.py",
+        "assignments/ps1_weighted_average/test_hidden.py",
+        "assignments/ps1_weighted_average/handout.md",
+        "assignments/ps1_weighted_average/assignment.yml",
+        "assignments/ledger.yml",
+        "course.yml",
+    ],
+)
+def test_a_file_that_is_missing_is_told(course_copy: Path, path: str) -> None:
+    (course_copy / path).unlink()
+    said = complaint(course_copy)
+    assert said.startswith(f"{course_copy / path} is missing")
+
+
+def test_a_folder_that_is_missing_is_told(course_copy: Path) -> None:
+    shutil.rmtree(course_copy / "assignments" / "ps1_weighted_average")
+    assert "ps1: folder: there is no assignments/ps1_weighted_average" in complaint(course_copy)
+
+
+# --- YAML
+
+YAML_FILES = ["course.yml", "assignments/ps1_weighted_average/assignment.yml", "assignments/ledger.yml"]
+
+
+@pytest.mark.parametrize("name", YAML_FILES)
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(b"a: [1", b"a: 'x", b"\tx: 1", b"a: 1\n b: 2", b"a: *nowhere", b"a: \xff\xfe", b"a: \x07"),
+        *(b"a: !!python/object:os.system {}", b"? [1]\n: 2"),
+    ],
+)
+def test_what_is_no_yaml_is_told(course_copy: Path, name: str, text: bytes) -> None:
+    (course_copy / name).write_bytes(text)
+    assert complaint(course_copy).startswith(f"{course_copy / name}: this is not valid YAML: ")
+
+
+@pytest.mark.parametrize("name", YAML_FILES)
+@pytest.mark.parametrize(
+    ("text", "kind"), [("", "NoneType"), ("- a\n- b\n", "list"), ("just text\n", "str"), ("5\n", "int")]
+)
+def test_yaml_that_is_no_mapping_is_told(course_copy: Path, name: str, text: str, kind: str) -> None:
+    (course_copy / name).write_text(text, encoding="utf-8")
+    assert complaint(course_copy) == f"{course_copy / name}: a mapping of keys to values is needed, not {kind}"
+
+
+@pytest.mark.parametrize("name", YAML_FILES)
+def test_a_key_that_stands_twice_is_told(course_copy: Path, name: str) -> None:
+    path = course_copy / name
+    text = path.read_text(encoding="utf-8")
+    key = {"course.yml": "title", "assignments/ledger.yml": "rows"}.get(name, "seed")
+    path.write_text(f"{text}\n{key}: again\n", encoding="utf-8")
+    said = complaint(course_copy)
+    assert said.startswith(f"{path}: ")
+    assert f"the key '{key}' stands twice" in said
+
+
+def test_a_key_that_stands_twice_deep_inside_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "some.yml"
+    path.write_text("a:\n- b: {c: 1, d: 2, c: 3}\n", encoding="utf-8")
+    with pytest.raises(CourseError, match="the key 'c' stands twice"):
+        read_yaml(path)
+
+
+@pytest.mark.parametrize("rows", [None, [], "none", 5])
+def test_a_ledger_without_rows_is_told(course_copy: Path, rows: Any) -> None:
+    edit_yaml(course_copy / "assignments" / "ledger.yml", lambda content: content.update(rows=rows))
+    assert complaint(course_copy).startswith(f"{course_copy / 'assignments' / 'ledger.yml'}: rows: ")

@@ -1,0 +1,467 @@
+"""Every attack of tests/hostile, graded by the real engine on both backends; see hostile_table.py for what the files say.
+
+Each batch is graded once a backend. Bait is planted wherever a submission might look; no record may hold it. An honest
+submission follows each attack in the same worker and must get full marks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import platform
+import re
+import secrets
+import shutil
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import hostile_table
+import numpy as np
+import pytest
+from hostile_table import Attack
+from rich.console import Console
+
+from autograder import run as engine
+from autograder.course import ProblemSet, load_course
+from autograder.guest import wire
+from autograder.journal import Journal, Stored
+from autograder.kit.student import StudentError
+from autograder.sandbox.backends import SandboxError
+from autograder.sandbox.guest import open_zygote
+from autograder.sandbox.runner import GuestRunner
+from autograder.submissions import Submission, Unreadable, find_submissions
+from autograder.table import grades_table
+
+HERE = Path(__file__).resolve().parent
+BACKENDS = ["bubblewrap", "sandlock"]
+ATTACKS = hostile_table.attacks()
+FULL = 10.0
+RECORD_BYTES = 400_000
+SECONDS = 10.0  # the tiny course gives a submission 8 s in all
+SYSV_KEY = 0x41545431
+LEFT = "autograder_left"  # in the name of everything that an attack tries to leave behind
+
+HONEST = (HERE / "hostile_course/solutions/tiny.py").read_bytes().replace(b"@BAIT@", b"nothing")
+
+
+def notebook(*cells: str, **more: Any) -> bytes:
+    body = [{"cell_type": "code", "metadata": {}, "source": cell, "outputs": [], "execution_count": None} for cell in cells]
+    return json.dumps({"cells": body, "metadata": {}, "nbformat": 4, "nbformat_minor": 5, **more}).encode()
+
+
+# Files whose bytes are the attack: name, bytes, and the points that what is honest in them earns.
+INTAKE_FILES: dict[str, tuple[str, bytes, float]] = {
+    "nul-bytes": ("tiny.py", HONEST + b"\0\0\0", 0),
+    "byte-order-mark": ("tiny.py", b"\xef\xbb\xbf" + HONEST, FULL),
+    "carriage-returns": ("tiny.py", HONEST.replace(b"\n", b"\r\n"), FULL),
+    "utf-16": ("tiny.py", HONEST.decode().encode("utf-16"), 0),
+    "unknown-encoding": ("tiny.py", b"# coding: no-such-thing\n" + HONEST, 0),
+    "not-utf-8": ("tiny.py", b"x = '\xff\xfe'\n" + HONEST, 0),
+    "mixed-tabs": ("tiny.py", b"def double(values):\n\tif True:\n        return 1\n", 0),
+    "empty": ("tiny.py", b"", 0),
+    "deep-brackets": ("tiny.py", b"x = " + b"[" * 100_000, 0),
+    "long-line": ("tiny.py", b"x = '" + b"x" * 10_000_000 + b"'\n" + HONEST, FULL),
+    "not-json": ("tiny.ipynb", b"{'cells': [", 0),
+    "notebook-not-utf-8": ("tiny.ipynb", b"\xff\xfe{}", 0),
+    "deep-json": ("tiny.ipynb", b"[" * 1_000_000, 0),
+    "json-list": ("tiny.ipynb", b"[1, 2, 3]", 0),
+    "no-cells": ("tiny.ipynb", b'{"nbformat": 4}', 0),
+    "cells-no-list": ("tiny.ipynb", b'{"nbformat": 4, "cells": {"a": 1}}', 0),
+    "old-format": ("tiny.ipynb", b'{"nbformat": 3, "worksheets": [{"cells": []}]}', 0),
+    "source-of-numbers": ("tiny.ipynb", b'{"nbformat": 4, "cells": [{"cell_type": "code", "source": [1, 2]}]}', 0),
+    "megabytes-of-output": ("tiny.ipynb", notebook(HONEST.decode(), junk="x" * 8_000_000), FULL),
+    "many-cells": ("tiny.ipynb", notebook(HONEST.decode(), *["x = 1"] * 2000), FULL),
+}
+
+
+@dataclass
+class Bait:
+    """The secrets of a run, and who came to ask for them."""
+
+    token: str
+    mark: int
+    fill: dict[str, str]
+    visitors: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Batch:
+    """What came of grading all attacks with one backend. `honest` holds what followed each in the same worker."""
+
+    backend: str
+    root: Path
+    problem_set: ProblemSet
+    journal: Path
+    bait: Bait
+    results: dict[str, Stored]
+    honest: dict[str, Stored]
+
+
+@pytest.fixture(scope="module")
+def bait(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bait]:
+    """Servers that give the secret away to whoever reaches them, and the secret in the host's environment."""
+    folder = tmp_path_factory.mktemp("bait")
+    folder.chmod(0o755)
+    # A number of seven digits that no text of the grader holds by chance.
+    bait = Bait(f"bait_{secrets.token_hex(8)}", 2_000_000 + secrets.randbelow(7_000_000), {})
+    abstract = f"autograder-bait-{secrets.token_hex(4)}"
+    victim = folder / "victim"
+    victim.mkdir()
+    (victim / "file.txt").write_text(bait.token)
+    with contextlib.ExitStack() as stack:
+        tcp = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        listeners = [tcp]
+        for address in (f"\0{abstract}", str(folder / "stream.sock")):
+            listener = stack.enter_context(socket.socket(socket.AF_UNIX))
+            listener.bind(address)
+            listener.listen()
+            listeners.append(listener)
+        datagrams = []
+        for address in (f"\0{abstract}-datagram", str(folder / "datagram.sock")):
+            receiver = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
+            receiver.bind(address)
+            datagrams.append(receiver)
+        (folder / "stream.sock").chmod(0o777)
+        (folder / "datagram.sock").chmod(0o777)
+        for listener in listeners:
+            listener.settimeout(0.1)
+            threading.Thread(target=_give_away, args=(listener, bait), daemon=True).start()
+        for receiver in datagrams:
+            receiver.settimeout(0.1)
+            threading.Thread(target=_note_datagrams, args=(receiver, bait), daemon=True).start()
+        bait.fill = {
+            "@PORT@": str(tcp.getsockname()[1]),
+            "@ABSTRACT@": abstract,
+            "@STREAM@": str(folder / "stream.sock"),
+            "@DATAGRAM@": str(folder / "datagram.sock"),
+            "@VICTIM@": str(victim),
+            "@HOSTPID@": str(os.getpid()),
+            "@HOME@": str(Path.home()),
+        }
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("AUTOGRADER_BAIT", bait.token)
+            yield bait
+
+
+def _give_away(listener: socket.socket, bait: Bait) -> None:
+    while listener.fileno() != -1:
+        with contextlib.suppress(OSError):
+            line, address = listener.accept()
+            bait.visitors.append(f"connection from {address!r}")
+            line.sendall(bait.token.encode())
+            line.close()
+
+
+def _note_datagrams(receiver: socket.socket, bait: Bait) -> None:
+    while receiver.fileno() != -1:
+        with contextlib.suppress(OSError):
+            bait.visitors.append(f"datagram {receiver.recv(1000)!r}")
+
+
+def needs(backend: str) -> None:
+    """Skip the test when `backend` cannot start on this machine, with what it says."""
+    try:
+        open_zygote(backend).close()
+    except SandboxError as error:
+        pytest.skip(f"{backend} does not work here: {str(error).splitlines()[-1]}")
+
+
+@pytest.fixture(scope="module", params=BACKENDS)
+def batch(request: pytest.FixtureRequest, bait: Bait, tmp_path_factory: pytest.TempPathFactory) -> Batch:
+    """Grade the corpus with one backend, on a copy of the tiny course that holds this run's bait."""
+    backend = request.param
+    needs(backend)
+    folder = tmp_path_factory.mktemp(backend)
+    root = folder / "course"
+    shutil.copytree(HERE / "hostile_course", root, ignore=shutil.ignore_patterns("__pycache__", "conftest.py"))
+    for path in (root / "solutions/tiny.py", root / "assignments/tiny/test_hidden.py"):
+        text = path.read_text().replace("@BAIT@", bait.token)
+        path.write_text(re.sub(r"MARK = .*@MARK@", f"MARK = {bait.mark}.0", text))
+    (root / "gradebook.db").write_text(bait.token)
+    (root / ".git").mkdir()
+    (root / ".git/HEAD").write_text(bait.token)
+    (root / "submissions").mkdir()
+    neighbour = HONEST + f"\nSECRET = {bait.token!r}\n".encode()
+    (root / "submissions/neighbour.py").write_bytes(neighbour)
+    journal = folder / "results"
+    (journal / "neighbour").mkdir(parents=True)
+    (journal / "neighbour/001.json").write_text(json.dumps({"extra_data": {"provenance": {"fault": bait.token}}}))
+    fill = {**bait.fill, "@COURSE@": str(root), "@JOURNAL@": str(journal)}
+    problem_set = load_course(root).problem_set("tiny")
+
+    def filled(source: bytes) -> bytes:
+        for name, value in fill.items():
+            source = source.replace(name.encode(), value.encode())
+        return source
+
+    attacks = [
+        Submission(attack.name, f"tiny{attack.path.suffix}", filled(attack.path.read_bytes()))
+        for attack in ATTACKS
+        if attack.machine in ("", platform.machine())
+    ]
+    attacks += [Submission(f"intake-{name}", filename, source) for name, (filename, source, _) in INTAKE_FILES.items()]
+
+    def run(share: list[Submission]) -> list[Stored]:
+        # One worker a share, so that an honest submission meets the very process that the attack before it met.
+        order = [Submission("honest-first-" + share[0].student, "tiny.py", neighbour)]
+        for attack in share:
+            order += [attack, Submission(f"honest-{attack.student}"[:64], "tiny.py", HONEST)]
+        return engine.grade(root, problem_set, order, Journal(journal), jobs=1, backend=backend)
+
+    with ThreadPoolExecutor(2) as pool, pytest.MonkeyPatch.context() as patch:
+        # What hangs a worker is to fail its test soon.
+        patch.setattr(engine, "MARGIN_SECONDS", 20.0)
+        stored = [one for share in pool.map(run, (attacks[::2], attacks[1::2])) for one in share]
+    by_name = {one.provenance["student"]: one for one in stored}
+    results = {name: one for name, one in by_name.items() if not name.startswith("honest-")}
+    honest = {name.removeprefix("honest-"): one for name, one in by_name.items() if name.startswith("honest-")}
+    return Batch(backend, root, problem_set, journal, bait, results, honest)
+
+
+def shown_to_students(record: dict[str, Any]) -> str:
+    """All text of a record that its student may read."""
+    tests = [{**test, "extra_data": None} for test in record["tests"]]
+    return json.dumps([record["output"], tests], ensure_ascii=False)
+
+
+def check_record(batch: Batch, record: dict[str, Any], points: float) -> None:
+    """What holds for every attack: no unearned point, no bait, no grader fault, no giant record, no probe that succeeded."""
+    whole = json.dumps(record, ensure_ascii=False)
+    fault = record["extra_data"]["provenance"]["fault"]
+    assert not fault, f"it made the grader call itself at fault: {fault[-300:]}"
+    assert record["score"] == points
+    assert batch.bait.token not in whole, "the planted secret is in the record"
+    assert str(batch.bait.mark) not in shown_to_students(record), "a hidden test's input reaches the student"
+    printed = record["output"] + record["extra_data"]["staff_output"]
+    assert not re.findall(r"probe .*: ok.*", printed)
+    assert len(whole) < RECORD_BYTES
+    assert record["execution_time"] < SECONDS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("attack", ATTACKS, ids=[f"{attack.kind}/{attack.path.name}" for attack in ATTACKS])
+def test_attack(batch: Batch, attack: Attack, request: pytest.FixtureRequest) -> None:
+    if attack.machine not in ("", platform.machine()):
+        pytest.skip(f"only for {attack.machine}")
+    if batch.backend in attack.holes:
+        request.applymarker(pytest.mark.xfail(strict=True, raises=AssertionError, reason=attack.holes[batch.backend]))
+    record = batch.results[attack.name].record
+    check_record(batch, record, attack.points)
+    whole = json.dumps(record, ensure_ascii=False)
+    if attack.reason:
+        assert re.search(attack.reason, whole), f"no reason like {attack.reason!r} in {whole[:3000]}"
+    if attack.never:
+        assert not re.search(attack.never, shown_to_students(record))
+    if b"probe" in attack.path.read_bytes() and not attack.reason:
+        # An attack that never got to its probes proves nothing.
+        assert "probe " in record["output"] + record["extra_data"]["staff_output"], whole[:3000]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("attack", ATTACKS, ids=[f"{attack.kind}/{attack.path.name}" for attack in ATTACKS])
+def test_the_next_submission_is_graded_as_if_nothing_had_happened(batch: Batch, attack: Attack) -> None:
+    if attack.machine not in ("", platform.machine()):
+        pytest.skip(f"only for {attack.machine}")
+    record = batch.honest[attack.name[: 64 - len("honest-")]].record
+    assert not record["extra_data"]["provenance"]["fault"]
+    assert record["score"] == FULL
+    assert record["output"] == record["extra_data"]["staff_output"] == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", INTAKE_FILES)
+def test_poisoned_file(batch: Batch, name: str) -> None:
+    record = batch.results[f"intake-{name}"].record
+    points = INTAKE_FILES[name][2]
+    check_record(batch, record, points)
+    assert points or record["tests"][0]["output"], "no reason is given"
+    assert batch.honest[f"intake-{name}"].record["score"] == FULL
+
+
+@pytest.mark.slow
+def test_nothing_is_left_behind(batch: Batch) -> None:
+    home = Path.home()
+    folders = [Path(name) for name in ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run")]
+    folders += [home, home / ".config", home / ".cache", batch.root, batch.journal]
+    left = [str(path) for folder in folders if folder.is_dir() for path in folder.glob(f"*{LEFT}*")]
+    assert left == []
+    for table in Path("/proc/sysvipc").glob("*"):
+        keys = [line.split()[0] for line in table.read_text().splitlines()[1:]]
+        assert str(SYSV_KEY) not in keys, table
+    names = []
+    for path in Path("/proc").glob("[0-9]*/comm"):
+        with contextlib.suppress(OSError):
+            names.append(path.read_text().strip())
+    assert not [name for name in names if name.startswith("hostile")]
+    assert LEFT not in Path("/proc/net/unix").read_text()
+
+
+@pytest.mark.slow
+def test_the_course_is_as_it_was(batch: Batch) -> None:
+    for name in ("solutions/tiny.py", "assignments/tiny/test_hidden.py", "assignments/tiny/test_public.py", "course.yml"):
+        original = (HERE / "hostile_course" / name).read_text()
+        now = (batch.root / name).read_text().replace(batch.bait.token, "@BAIT@")
+        assert re.sub(r"MARK = .*", "", now) == re.sub(r"MARK = .*", "", original)
+    expected = {"assignments", "solutions", "course.yml", "gradebook.db", ".git", "submissions"}
+    assert {path.name for path in batch.root.iterdir()} == expected
+    assert [path.name for path in (batch.journal / "neighbour").iterdir()] == ["001.json"]
+
+
+@pytest.mark.slow
+def test_nobody_reached_the_servers(batch: Batch) -> None:
+    visitors, batch.bait.visitors[:] = list(batch.bait.visitors), []
+    assert visitors == []
+
+
+OBEYED = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+
+
+@pytest.mark.slow
+def test_the_table_holds_nothing_that_a_terminal_obeys(batch: Batch) -> None:
+    text = io.StringIO()
+    stored = list(batch.results.values())
+    unreadable = [Unreadable("\x1b[2J\u202e=cmd", "\x1b]0;owned\x07")]
+    Console(file=text, width=200, color_system=None).print(grades_table(batch.problem_set, stored, unreadable))
+    assert not OBEYED.search(text.getvalue())
+
+
+@pytest.mark.slow
+def test_the_journal_is_valid_and_holds_no_control_characters(batch: Batch) -> None:
+    for one in batch.results.values():
+        text = one.path.read_text(encoding="utf-8")
+        assert json.loads(text) == one.record or one.record["extra_data"]
+        assert not OBEYED.search(text), one.path.name
+
+
+# --- the intake
+
+
+def _make_link(folder: Path) -> None:
+    (folder / "linked.py").symlink_to("/etc/passwd")
+
+
+def _make_inner_link(folder: Path) -> None:
+    (folder / "inner").mkdir()
+    (folder / "inner/tiny.py").symlink_to("/etc/passwd")
+
+
+def _make_folder_link(folder: Path) -> None:
+    (folder / "outside").symlink_to("/etc")
+
+
+def _make_sparse(folder: Path) -> None:
+    with open(folder / "large.py", "wb") as file:
+        file.truncate(4 * 2**30)
+
+
+def _make_both(folder: Path) -> None:
+    (folder / "both").mkdir()
+    (folder / "both/tiny.py").touch()
+    (folder / "both/tiny.ipynb").touch()
+
+
+def _make_twice(folder: Path) -> None:
+    (folder / "s001.ipynb").write_bytes(notebook("double = None"))
+
+
+def _named(name: str | bytes) -> Callable[[Path], None]:
+    def make(folder: Path) -> None:
+        with open(os.fsencode(folder) + b"/" + (name if isinstance(name, bytes) else os.fsencode(name)), "wb") as file:
+            file.write(HONEST)
+
+    return make
+
+
+INTAKE_NAMES: dict[str, Callable[[Path], None]] = {
+    "newline": _named("a\nb.py"),
+    "escape codes": _named("\x1b[2J\x1b]0;owned\x07.py"),
+    "right to left": _named("s\u202eyp.002.py"),
+    "shell": _named("$(reboot);`x`&.py"),
+    "option": _named("--results=x.py"),
+    "formula": _named("=cmd|x!A1.py"),
+    "not UTF-8": _named(b"\xff\xfe\x9b31m.py"),
+    "archive": _named("s002.zip"),
+    "link": _make_link,
+    "link inside": _make_inner_link,
+    "folder link": _make_folder_link,
+    "pipe": lambda folder: os.mkfifo(folder / "pipe.py"),
+    "sparse gigabytes": _make_sparse,
+    "both forms": _make_both,
+    "second file": _make_twice,
+}
+
+assert len(INTAKE_FILES) + len(INTAKE_NAMES) == hostile_table.INTAKE_CASES
+
+
+@pytest.mark.parametrize("name", INTAKE_NAMES)
+def test_poisoned_name(tmp_path: Path, name: str) -> None:
+    (tmp_path / "s001.py").write_bytes(HONEST)
+    INTAKE_NAMES[name](tmp_path)
+    found, problems = find_submissions(tmp_path, "tiny")
+    assert [one.student for one in found] == ["s001"]
+    assert len(problems) == 1
+    assert problems[0].reason
+    # What the table prints of it must be encodable and obeyed by no terminal.
+    assert not OBEYED.search(problems[0].name), repr(problems[0].name)
+    problems[0].name.encode("utf-8")
+
+
+# --- what crosses, byte by byte
+
+SEARCHES = [
+    attack
+    for attack in ATTACKS
+    if attack.kind in ("find_in_memory", "read_answers") and not attack.path.name.startswith("exfiltrate")
+]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_no_guest_message_holds_the_bait(backend: str, bait: Bait, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The searches again, in a runner of this process, whose memory is full of bait: every byte received is looked at."""
+    received: list[bytes] = []
+    read = wire.FrameReader.read
+
+    def read_and_note(self: wire.FrameReader) -> tuple[bytes, memoryview]:
+        header, payload = read(self)
+        received.extend((header, bytes(payload)))
+        return header, payload
+
+    monkeypatch.setattr(wire.FrameReader, "read", read_and_note)
+    needs(backend)
+    limits = load_course(HERE / "hostile_course").problem_set("tiny").limits
+    zygote = open_zygote(backend)
+    try:
+        for attack in SEARCHES:
+            source = attack.path.read_bytes()
+            for name, value in {**bait.fill, "@COURSE@": str(HERE / "hostile_course"), "@JOURNAL@": "/"}.items():
+                source = source.replace(name.encode(), value.encode())
+            with GuestRunner(zygote, f"tiny{attack.path.suffix}", source, limits) as runner:
+                runner.load()
+                for name in ("double", "softmax"):
+                    with contextlib.suppress(StudentError):
+                        runner.call(name, (np.ones(3),), {}, repeat=True)
+                with contextlib.suppress(StudentError):
+                    runner.call("apply", (lambda x: bait.token and x, np.ones(3)), {}, repeat=True)
+                received.append(runner.output.encode())
+    finally:
+        zygote.close()
+    assert len(received) > 3 * len(SEARCHES)
+    assert bait.token.encode() not in b"".join(received)
+
+
+def test_the_table_is_up_to_date() -> None:
+    text = hostile_table.DOCUMENT.read_text(encoding="utf-8")
+    assert hostile_table.document(text) == text, "run `python -m tests.hostile_table`"
+
+
+def test_every_kind_has_attacks() -> None:
+    kinds = [attack.kind for attack in ATTACKS]
+    assert set(kinds) == set(hostile_table.KINDS)
+    assert len(ATTACKS) >= 90

@@ -1,0 +1,500 @@
+"""How a submission becomes a namespace: modules and notebooks, whole, broken and odd."""
+
+from __future__ import annotations
+
+import builtins
+import json
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from autograder import kit
+from autograder.guest import loading
+
+NAME = "handed_in"
+Loaded = tuple[dict[str, Any], loading.Report]
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays(own_input: None) -> Iterator[None]:
+    yield
+    sys.modules.pop(NAME, None)
+
+
+def module(source: str | bytes, **options: Any) -> Loaded:
+    return loading.load(f"{NAME}.py", source.encode() if isinstance(source, str) else source, **options)
+
+
+def code(*cells: str | list[str]) -> dict[str, Any]:
+    return {"nbformat": 4, "cells": [{"cell_type": "code", "source": cell} for cell in cells]}
+
+
+def notebook(content: Any, **options: Any) -> Loaded:
+    """Loads a notebook given as bytes, as JSON data, or (a list) as the sources of its code cells."""
+    if isinstance(content, list):
+        content = code(*content)
+    raw = content if isinstance(content, bytes) else json.dumps(content).encode()
+    return loading.load(f"{NAME}.ipynb", raw, **options)
+
+
+def problem(loaded: Loaded) -> loading.Report:
+    (only,) = loaded[1]["problems"]
+    return dict(only)
+
+
+# --- modules
+
+
+def test_a_module_defines_its_names() -> None:
+    namespace, report = module("import math\nx = 1\ndef f(): return math.pi\n_own = 2\n")
+    assert namespace["f"]() == pytest.approx(3.14159, abs=1e-4)
+    assert report == {"problems": [], "names": ["math", "x", "f"]}
+
+
+def test_a_module_is_named_after_its_file() -> None:
+    namespace, _ = module("name = __name__\nif __name__ == '__main__': ran = True\n")
+    assert namespace["name"] == NAME
+    assert "ran" not in namespace
+
+
+def test_an_error_half_way_keeps_what_came_before() -> None:
+    loaded = module("def before(): return 1\nx = 1 / 0\ndef after(): return 2\n")
+    assert loaded[0]["before"]() == 1
+    assert "after" not in loaded[0]
+    assert problem(loaded)["type"] == "ZeroDivisionError"
+    assert problem(loaded)["where"] == ["line 2, in <module>: x = 1 / 0"]
+
+
+def test_a_syntax_error_names_its_line() -> None:
+    loaded = module("x = 1\n\ndef f(:\n    return 1\n")
+    assert problem(loaded)["type"] == "SyntaxError"
+    assert problem(loaded)["where"] == ["line 3: def f(:"]
+    assert loaded[1]["names"] == []
+
+
+def test_an_indentation_error_names_its_line() -> None:
+    loaded = module("def f():\n    x = 1\n  return x\n")
+    assert problem(loaded)["type"] == "IndentationError"
+    assert problem(loaded)["where"] == ["line 3: return x"]
+
+
+def test_an_empty_module_is_a_module() -> None:
+    assert module(b"")[1] == {"problems": [], "names": []}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        b"\xef\xbb\xbfword = 'caf\xc3\xa9'\n",
+        b"\xef\xbb\xbfword = 'caf\xc3\xa9'\r\n",
+        b"word = 'caf\xc3\xa9'\r\nother = 1\r\n",
+        b"# -*- coding: latin-1 -*-\nword = 'caf\xe9'\n",
+        b"#!/usr/bin/env python\n# coding: cp1252\nword = 'caf\xe9'\n",
+        b"\n\nword = 'caf\xc3\xa9'",
+    ],
+    ids=["BOM", "BOM and CRLF", "CRLF", "latin-1", "cp1252", "no newline at the end"],
+)
+def test_a_module_in_any_encoding_it_declares_is_read(source: bytes) -> None:
+    namespace, report = module(source)
+    assert report["problems"] == []
+    assert namespace["word"] == "café"
+
+
+def test_lines_are_counted_right_with_carriage_returns() -> None:
+    assert problem(module(b"x = 1\r\n\r\ny = 1 / 0\r\n"))["where"] == ["line 3, in <module>: y = 1 / 0"]
+
+
+def test_the_line_that_is_shown_is_the_line_that_failed_after_a_form_feed() -> None:
+    assert problem(module("x = 1\n\x0c\ny = 1 / 0\n"))["where"] == ["line 3, in <module>: y = 1 / 0"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        b"x = 1\n\0y = 2\n",
+        b"word = 'caf\xe9'\n",
+        b"# coding: no-such-code\n",
+        b"\xff\xfex\0",
+        bytes(100),
+        b"\x89PNG\r\n\x1a\n",
+    ],
+    ids=["NUL", "latin-1 undeclared", "unknown encoding", "UTF-16", "NULs", "a picture"],
+)
+def test_what_is_no_python_text_is_a_problem_of_the_submission(source: bytes) -> None:
+    loaded = module(source)
+    assert problem(loaded)["type"] in {"SyntaxError", "ValueError"}
+    assert problem(loaded)["message"]
+    assert loaded[1]["names"] == []
+
+
+@pytest.mark.parametrize("source", ["(" * 10_000, "x = " + "-" * 100_000 + "1", "x = " + "[" * 90 + "]" * 90 + " + 1"])
+def test_source_nested_too_deep_is_a_problem_of_the_submission(source: str) -> None:
+    loaded = module(source)
+    assert problem(loaded)["type"] in {"SyntaxError", "RecursionError", "MemoryError", "TypeError"}
+
+
+@pytest.mark.parametrize("raised", ["SystemExit(0)", "KeyboardInterrupt()", "GeneratorExit()", "BaseException('odd')"])
+def test_a_module_that_leaves_is_a_problem_of_the_submission(raised: str) -> None:
+    loaded = module(f"x = 1\nraise {raised}\n")
+    assert problem(loaded)["type"] == raised.partition("(")[0]
+    assert loaded[0]["x"] == 1
+
+
+def test_an_own_exception_is_reported_with_its_builtin_bases() -> None:
+    report = problem(module("class Odd(KeyError): pass\nraise Odd('here')\n"))
+    assert report["type"] == "Odd"
+    assert report["bases"][:2] == ["KeyError", "LookupError"]
+
+
+def test_long_messages_and_deep_tracebacks_are_cut() -> None:
+    report = problem(module("def f(n):\n    if n: return f(n - 1)\n    raise ValueError('x' * 10_000)\nf(100)\n"))
+    assert len(report["message"]) == loading.MAX_TEXT
+    assert len(report["where"]) == loading.MAX_FRAMES
+    assert report["where"][-1].startswith("line 3, in f: raise ValueError")
+
+
+def test_an_error_in_a_library_names_the_submissions_own_line() -> None:
+    report = problem(module("import json\n\njson.loads('{')\n"))
+    assert report["type"] == "JSONDecodeError"
+    assert report["where"] == ["line 3, in <module>: json.loads('{')"]
+
+
+def test_nobody_answers_input() -> None:
+    namespace, report = module("answer = input('your name? ')\nother = builtins = __import__('builtins').input()\n")
+    assert report["problems"] == []
+    assert (namespace["answer"], namespace["other"]) == ("", "")
+
+
+def test_input_is_given_back_after_loading() -> None:
+    before = builtins.input
+    module("x = 1\n")
+    assert builtins.input is before
+
+
+def test_annotations_of_a_submission_mean_what_python_says() -> None:
+    namespace, _ = module("def f(x: int) -> float: ...\n")
+    assert namespace["f"].__annotations__ == {"x": int, "return": float}
+
+
+def test_a_dataclass_and_a_pickle_find_the_module_they_live_in() -> None:
+    source = (
+        "import dataclasses, sys\n@dataclasses.dataclass\nclass P:\n    x: int\nhome = sys.modules[P.__module__].P is P\n"
+    )
+    namespace, report = module(source)
+    assert report["problems"] == []
+    assert namespace["home"] is True
+
+
+# --- time
+
+
+def test_a_unit_that_does_not_end_is_stopped_and_keeps_what_it_had() -> None:
+    start = time.monotonic()
+    loaded = module("x = 1\nwhile True: pass\n", seconds=0.3)
+    assert time.monotonic() - start < 5
+    assert problem(loaded)["type"] == "TimeUp"
+    assert problem(loaded)["message"] == "did not finish within 0.3 s"
+    assert loaded[0]["x"] == 1
+
+
+@pytest.mark.parametrize("caught", ["Exception", "(ValueError, Exception)"])
+def test_a_loop_that_catches_every_exception_is_stopped_too(caught: str) -> None:
+    source = f"while True:\n    try:\n        while True: pass\n    except {caught}: pass\n"
+    assert problem(module(source, seconds=0.3))["type"] == "TimeUp"
+
+
+def test_code_that_catches_everything_once_is_stopped_by_the_second_alarm() -> None:
+    source = (
+        "import time\nend = time.monotonic() + 10\ntry:\n    while True: pass\nexcept: pass\n"
+        "while time.monotonic() < end: pass\nnever = True\n"
+    )
+    loaded = module(source, seconds=0.3)
+    assert problem(loaded)["type"] == "TimeUp"
+    assert "never" not in loaded[0]
+
+
+def test_the_alarm_is_off_afterwards() -> None:
+    import signal
+
+    before = signal.getsignal(signal.SIGALRM)
+    module("x = 1\n", seconds=5)
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    assert signal.getsignal(signal.SIGALRM) is before
+
+
+def test_each_cell_has_time_of_its_own() -> None:
+    loaded = notebook(["while True: pass", "x = 1", "while True: pass", "y = 2"], seconds=0.3)
+    assert [report["unit"] for report in loaded[1]["problems"]] == ["cell 1", "cell 3"]
+    assert (loaded[0]["x"], loaded[0]["y"]) == (1, 2)
+
+
+# --- what only defines is run of a unit that ended the process before
+
+
+def test_definitions_only_runs_what_cannot_hang() -> None:
+    source = (
+        "import math\nfrom math import pi\nx = 1\ny: int = 2\nz = print('ran')\nw = [1]\nraise SystemExit\n"
+        "def f(): return x\nasync def g(): ...\nclass C: ...\nwhile True: pass\n"
+    )
+    namespace, report = module(source, definitions_only=[""], seconds=1)
+    assert report == {"problems": [], "names": ["math", "pi", "x", "y", "f", "g", "C"]}
+    assert namespace["f"]() == 1
+
+
+def test_definitions_only_holds_for_the_named_cells_alone() -> None:
+    namespace, report = notebook(["a = len('x')\nb = 1", "c = len('xy')"], definitions_only=["cell 1"])
+    assert report["names"] == ["b", "c"]
+    assert namespace["c"] == 2
+
+
+def test_lines_stay_right_when_only_definitions_run() -> None:
+    namespace, _ = module("print()\n\n\ndef f():\n    return 1 / 0\n", definitions_only=[""])
+    with pytest.raises(ZeroDivisionError) as caught:
+        namespace["f"]()
+    assert loading.describe_error(caught.value)["where"] == ["line 5, in f: return 1 / 0"]
+
+
+# --- notebooks
+
+
+def test_cells_share_one_namespace_and_run_in_order() -> None:
+    namespace, report = notebook(["x = 1", "x += 1", ["def f():\n", "    return x\n"]])
+    assert namespace["f"]() == 2
+    assert report == {"problems": [], "names": ["x", "f"]}
+
+
+def test_a_notebook_is_main() -> None:
+    assert notebook(["name = __name__"])[0]["name"] == "__main__"
+
+
+def test_a_failing_cell_fails_only_itself() -> None:
+    loaded = notebook(["x = 1", "y = 2\nz = 1 / 0\nw = 3", "v = x + y"])
+    report = problem(loaded)
+    assert (report["unit"], report["type"]) == ("cell 2", "ZeroDivisionError")
+    assert report["where"] == ["cell 2, line 2, in <module>: z = 1 / 0"]
+    assert loaded[1]["names"] == ["x", "y", "v"]
+
+
+def test_a_syntax_error_in_a_cell_names_cell_and_line() -> None:
+    loaded = notebook(["x = 1", "y = 2\ndef f(:", "z = 3"])
+    assert problem(loaded)["where"] == ["cell 2, line 2: def f(:"]
+    assert loaded[1]["names"] == ["x", "z"]
+
+
+@pytest.mark.parametrize("leave", ["raise SystemExit", "import sys; sys.exit('bye')", "raise KeyboardInterrupt"])
+def test_leaving_in_a_cell_ends_only_the_cell(leave: str) -> None:
+    loaded = notebook([leave, "x = 1"])
+    assert problem(loaded)["unit"] == "cell 1"
+    assert loaded[0]["x"] == 1
+
+
+def test_cells_are_counted_as_a_reader_counts_them() -> None:
+    content = code("x = 1", "1 / 0")
+    content["cells"].insert(0, {"cell_type": "markdown", "source": "# Title"})
+    content["cells"].insert(1, {"cell_type": "raw", "source": "1 / 0"})
+    assert problem(notebook(content))["unit"] == "cell 4"
+
+
+def test_units_are_announced_before_they_run() -> None:
+    units: list[str] = []
+    notebook(["x = 1", "1 / 0", "y = 2"], on_unit=units.append)
+    assert units == ["cell 1", "cell 2", "cell 3"]
+
+
+def test_a_notebook_may_display_and_ask_for_ipython() -> None:
+    namespace, report = notebook(["display(1, metadata={})\nshell = get_ipython()"])
+    assert report["problems"] == []
+    assert namespace["shell"] is None
+
+
+def test_a_notebook_with_a_byte_order_mark_is_read() -> None:
+    assert notebook(b"\xef\xbb\xbf" + json.dumps(code("x = 1")).encode())[1]["names"] == ["x"]
+
+
+def test_text_beyond_ascii_survives() -> None:
+    assert notebook(["π = 'ü 漢'"])[0]["π"] == "ü 漢"
+
+
+# --- what only IPython understands
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "%matplotlib inline\nx = 1",
+        "x = 1\n%timeit x\n%config InlineBackend.figure_format = 'svg'",
+        "!pip install numpy\nx = 1",
+        "x = 1\n!ls",
+        "for x in [1]:\n    %time x\n",
+        "if True:\n    !ls\nx = 1",
+        "%load_ext autoreload\n%autoreload 2\nx = 1",
+        "?print\nx = 1",
+        "print?\nx = 1",
+        "str.join??\nx = 1",
+        "%%time\nx = 1",
+        "%%timeit -n 1\nx = 1",
+        "%%capture output\nx = 1",
+        "\n%%time\nx = 1",
+    ],
+)
+def test_magics_are_passed_over_and_the_python_around_them_runs(cell: str) -> None:
+    namespace, report = notebook([cell])
+    assert report["problems"] == []
+    assert namespace["x"] == 1
+
+
+@pytest.mark.parametrize("cell", ["files = !ls", "files = %pwd", "  files = !ls -l\n", "files, more = [1, 2]\nfiles = !ls"])
+def test_what_a_shell_would_give_is_none(cell: str) -> None:
+    namespace, report = notebook([cell.strip(" ")])
+    assert report["problems"] == []
+    assert namespace["files"] is None
+
+
+@pytest.mark.parametrize("magic", ["%%bash", "%%sh", "%%html", "%%javascript", "%%writefile ps1.py", "%%script bash -e"])
+def test_a_cell_in_another_language_is_passed_over(magic: str) -> None:
+    namespace, report = notebook([f"{magic}\nx = 1\nthis is no python", "y = 2"])
+    assert report == {"problems": [], "names": ["y"]}
+    assert namespace["y"] == 2
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "text = '''\n%matplotlib inline\n!ls\nprint?\n'''",
+        "text = '%d' \\\n% 1",
+        "text = (7\n% 2)",
+    ],
+)
+def test_plain_python_that_looks_like_magic_stays_as_it_is(cell: str) -> None:
+    expected: dict[str, Any] = {}
+    exec(cell, expected)
+    assert notebook([cell])[0]["text"] == expected["text"]
+
+
+def test_lines_are_counted_right_after_magics() -> None:
+    assert problem(notebook(["%matplotlib inline\n!ls\n\n1 / 0"]))["where"] == ["cell 1, line 4, in <module>: 1 / 0"]
+    assert problem(notebook(["%%time\nx = 1\n1 / 0"]))["where"] == ["cell 1, line 3, in <module>: 1 / 0"]
+
+
+def test_a_cell_magic_and_line_magics_go_together() -> None:
+    namespace, report = notebook(["%%time\n%matplotlib inline\nx = 1"])
+    assert report["problems"] == []
+    assert namespace["x"] == 1
+
+
+def test_a_cell_magic_may_end_in_a_carriage_return() -> None:
+    assert notebook(["%%time\r\nx = 1"])[0].get("x") == 1
+
+
+def test_a_statement_that_is_timed_is_run() -> None:
+    assert notebook(["%time x = 1"])[0].get("x") == 1
+
+
+# --- check cells
+
+
+@pytest.mark.parametrize(
+    "imported", ["from autograder.kit import check\n", "import autograder.kit\ncheck = autograder.kit.check\n"]
+)
+def test_check_does_nothing_while_a_submission_is_loaded(imported: str, capsys: pytest.CaptureFixture[str]) -> None:
+    namespace, report = notebook([imported, 'check("softmax")', "check('no such question')\nx = 1"])
+    assert report["problems"] == []
+    assert namespace["x"] == 1
+    assert capsys.readouterr().out == ""
+
+
+def test_check_works_again_after_a_submission_that_failed() -> None:
+    notebook(["1 / 0"])
+    # There is no problem set here; a check that did nothing would not notice.
+    with pytest.raises(FileNotFoundError, match=r"problem_set\.json"):
+        kit.check("softmax")
+
+
+# --- files that are no notebook
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"x = 1\n",
+        b"{",
+        b"\xff\xfe{\0}\0",
+        b"\0\0\0\0",
+        b'{"nbformat": 4, "cells": [}',
+        b"[]",
+        b"null",
+        b"4",
+        b'"notebook"',
+        b"NaN",
+        b"[" * 100_000,
+        b'{"a":' * 100_000,
+        {},
+        {"nbformat": 4},
+        {"cells": []},
+        {"nbformat": 3, "worksheets": [{"cells": [{"cell_type": "code", "input": "x = 1"}]}]},
+        {"nbformat": "4", "cells": []},
+        {"nbformat": 5, "cells": []},
+        {"nbformat": 4, "cells": None},
+        {"nbformat": 4, "cells": 5},
+        {"nbformat": 4, "cells": [None]},
+        {"nbformat": 4, "cells": ["x = 1"]},
+        {"nbformat": 4, "cells": [{}]},
+        {"nbformat": 4, "cells": [{"cell_type": "code"}]},
+        {"nbformat": 4, "cells": [{"cell_type": "code", "source": 5}]},
+        {"nbformat": 4, "cells": [{"cell_type": "code", "source": [1, 2]}]},
+        {"nbformat": 4, "cells": [{"cell_type": "code", "source": None}]},
+    ],
+    ids=lambda content: repr(content)[:60],
+)
+def test_what_is_no_notebook_is_one_problem_in_plain_words(content: Any) -> None:
+    loaded = notebook(content)
+    assert problem(loaded)["message"].startswith("this is not a notebook that can be read: ")
+    assert loaded[1]["names"] == []
+
+
+def test_an_old_notebook_is_told_what_to_do() -> None:
+    assert "save it again" in problem(notebook({"nbformat": 3, "worksheets": []}))["message"]
+
+
+def test_a_cell_with_a_lone_surrogate_fails_only_itself() -> None:
+    loaded = notebook(b'{"nbformat": 4, "cells": [{"cell_type": "code", "source": "x = \'\\ud800\'"},'
+                      b' {"cell_type": "code", "source": "y = 1"}]}')  # fmt: skip
+    assert problem(loaded)["unit"] == "cell 1"
+    assert loaded[0]["y"] == 1
+
+
+def test_a_cell_with_a_nul_byte_fails_only_itself() -> None:
+    loaded = notebook(["x = 1\0", "y = 1"])
+    assert problem(loaded)["unit"] == "cell 1"
+    assert loaded[0]["y"] == 1
+
+
+def test_reports_are_bounded() -> None:
+    _, report = notebook(["1 / 0"] * 200 + [f"{'n' * 500}{number} = 1" for number in range(600)])
+    assert len(report["problems"]) == 50
+    assert len(report["names"]) == 500
+    assert max(map(len, report["names"])) == 100
+
+
+# --- calls
+
+
+def test_invoke_gives_the_value_and_the_warnings() -> None:
+    import warnings
+
+    def function(x: int, *, y: int) -> int:
+        warnings.warn("careful", stacklevel=1)
+        return x + y
+
+    answers, warned = loading.invoke(lambda: (function, (1,), {"y": 2}), 5.0, repeat=True)
+    assert [answer.decode() for answer in answers] == [3]
+    assert warned == ["UserWarning: careful"]
+
+
+def test_invoke_lets_exceptions_through() -> None:
+    with pytest.raises(ZeroDivisionError):
+        loading.invoke(lambda: (lambda: 1 / 0, (), {}), 5.0, repeat=False)

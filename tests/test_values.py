@@ -1,0 +1,421 @@
+"""The kit's helpers: what each accepts, and the sentence it says of everything else."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autograder import kit
+from autograder.guest.figures import FigureView
+from autograder.guest.wire import MAX_INT_BYTES, Foreign
+from autograder.kit import Mismatch
+
+HUGE = 2 ** (8 * MAX_INT_BYTES - 1) - 1  # the largest integer that can arrive
+FOREIGN = Foreign("torch.Tensor")
+F = np.float64
+
+
+def said(check: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
+    """What the student reads when `check` refuses."""
+    with pytest.raises(Mismatch) as caught:
+        check(*args, **kwargs)
+    return str(caught.value)
+
+
+def equal(one: Any, other: Any) -> bool:
+    if isinstance(other, np.ndarray):
+        return isinstance(one, np.ndarray) and one.dtype == other.dtype and np.array_equal(one, other)
+    return type(one) is type(other) and bool(one == other)
+
+
+# --- array
+
+
+@pytest.mark.parametrize(
+    ("value", "options"),
+    [
+        (np.zeros(3), {}),
+        (np.zeros(3), {"shape": (3,)}),
+        (np.zeros((2, 3), np.float32), {"shape": (2, 3)}),
+        (np.zeros((2, 3)), {"shape": (None, 3)}),
+        (np.zeros((0, 3)), {"shape": (None, 3)}),
+        (np.array(1.0), {"shape": ()}),
+        (np.array([np.nan, np.inf]), {"finite": False}),
+        (np.array([True]), {"kind": "bool"}),
+        (np.array([1]), {"kind": "int"}),
+        (np.array([1], np.uint8), {"kind": "int"}),
+        (np.array([1]), {"kind": "number"}),
+        (np.array([1.5]), {"kind": "number"}),
+    ],
+)
+def test_array_gives_back_an_array_that_fits(value: np.ndarray, options: dict[str, Any]) -> None:
+    assert kit.array(value, name="f(x)", **options) is value
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "expected"),
+    [
+        ([[1.0, 2.0], [3.0, 4.0]], "float", np.array([[1.0, 2.0], [3.0, 4.0]])),
+        (([1, 2], [3, 4]), "int", np.array([[1, 2], [3, 4]])),
+        ([np.array([1.0]), np.array([2.0])], "float", np.array([[1.0], [2.0]])),
+        ([True, False], "bool", np.array([True, False])),
+    ],
+)
+def test_array_takes_nested_lists_where_the_question_does(value: Any, kind: str, expected: np.ndarray) -> None:
+    assert equal(kit.array(value, name="f(x)", kind=kind, lists=True), expected)
+
+
+@pytest.mark.parametrize(
+    ("value", "options", "sentence"),
+    [
+        (None, {}, "`f(x)` should be a numpy array of float32 or float64, but is None (is a `return` missing?)"),
+        ([1.0], {}, "`f(x)` should be a numpy array of float32 or float64, but is a list"),
+        (2.5, {}, "`f(x)` should be a numpy array of float32 or float64, but is float '2.5'"),
+        (F(2.5), {}, "`f(x)` should be a numpy array of float32 or float64, but is float64 '2.5'"),
+        (FOREIGN, {}, "`f(x)` should be a numpy array of float32 or float64, but is an object of type torch.Tensor"),
+        (
+            np.zeros(2, int),
+            {},
+            "`f(x)` should hold float32 or float64, but is an array of shape (2,) and type int64",
+        ),
+        (
+            np.zeros(2),
+            {"kind": "bool"},
+            "`f(x)` should hold bool, but is an array of shape (2,) and type float64",
+        ),
+        (np.array([True]), {"kind": "int"}, "`f(x)` should hold integers, but is an array of shape (1,) and type bool"),
+        (
+            np.array([1j]),
+            {"kind": "number"},
+            "`f(x)` should hold numbers, but is an array of shape (1,) and type complex128",
+        ),
+        (np.zeros((2, 3)), {"shape": (3, 2)}, "`f(x)` should have shape (3, 2), but has shape (2, 3)"),
+        (np.zeros((2, 3)), {"shape": (6,)}, "`f(x)` should have shape (6,), but has shape (2, 3)"),
+        (np.zeros((2, 3)), {"shape": (None, 4)}, "`f(x)` should have shape (any, 4), but has shape (2, 3)"),
+        (np.zeros(1), {"shape": ()}, "`f(x)` should have shape (), but has shape (1,)"),
+        (np.array([[0, np.nan]]), {}, "`f(x)` should hold finite numbers, but has nan at index [0, 1]"),
+        (np.array(-np.inf), {}, "`f(x)` should hold finite numbers, but has -inf at its only place"),
+        ([[1.0], [2.0, 3.0]], {"lists": True}, "`f(x)` is a nested list whose rows differ in length"),
+        (["a"], {"lists": True}, "`f(x)` should hold float32 or float64, but is an array of shape (1,) and type <U1"),
+        ([FOREIGN], {"lists": True}, "`f(x)` should hold float32 or float64, but is an array of shape (1,) and type object"),
+    ],
+)
+def test_array_names_what_does_not_fit(value: Any, options: dict[str, Any], sentence: str) -> None:
+    assert said(kit.array, value, name="f(x)", **options) == sentence
+
+
+def test_array_refuses_half_precision_as_it_says() -> None:
+    assert "float16" in said(kit.array, np.zeros(2, np.float16), name="f(x)")
+
+
+@given(st.lists(st.floats() | st.integers() | st.booleans() | st.text(max_size=2) | st.none() | st.lists(st.integers())))
+def test_array_of_any_list_gives_an_array_or_a_sentence(value: list[Any]) -> None:
+    # Anything else than a Mismatch would count as the test's fault, not as the student's answer.
+    try:
+        kit.array(value, name="f(x)", lists=True)
+    except Mismatch:
+        return
+    assert np.asarray(value).dtype == np.float64
+
+
+# --- numbers, texts, truth values
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (2, 2.0),
+        (2.5, 2.5),
+        (np.int8(-3), -3.0),
+        (np.float32(0.5), 0.5),
+        (F(2.5), 2.5),
+        (np.array(2.5), 2.5),
+        (np.array(3), 3.0),
+        (Fraction(1, 4), 0.25),
+    ],
+)
+def test_scalar_gives_a_float(value: Any, expected: float) -> None:
+    number = kit.scalar(value, name="f(x)")
+    assert type(number) is float
+    assert number == expected
+
+
+def test_scalar_lets_infinity_and_nan_pass_where_the_question_does() -> None:
+    assert kit.scalar(math.inf, name="f(x)", finite=False) == math.inf
+    assert math.isnan(kit.scalar(np.array(np.nan), name="f(x)", finite=False))
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        (None, "`f(x)` should be one number, but is None (is a `return` missing?)"),
+        (True, "`f(x)` should be one number, but is bool 'True'"),
+        (np.True_, "`f(x)` should be one number, but is bool 'True'"),
+        (np.array(True), "`f(x)` should be one number, but is bool 'True'"),
+        ("2.5", "`f(x)` should be one number, but is str '2.5'"),
+        (1j, "`f(x)` should be one number, but is complex '1j'"),
+        ([2.5], "`f(x)` should be one number, but is a list"),
+        (
+            np.array([2.5]),
+            "`f(x)` should be one number, but is an array of shape (1,) and type float64; "
+            "take the single element out of the array of shape (1,)",
+        ),
+        (FOREIGN, "`f(x)` should be one number, but is an object of type torch.Tensor"),
+        (math.nan, "`f(x)` should be finite, but is nan"),
+        (np.array(-np.inf), "`f(x)` should be finite, but is -inf"),
+        (10**400, "`f(x)` should be a moderate number, but is too large for a float"),
+        (Fraction(10**400), "`f(x)` should be a moderate number, but is too large for a float"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_scalar_names_what_is_no_number(value: Any, sentence: str) -> None:
+    assert said(kit.scalar, value, name="f(x)") == sentence
+
+
+@pytest.mark.parametrize("value", [True, False, np.True_, np.False_, np.array(True)])
+def test_boolean_gives_a_bool(value: Any) -> None:
+    truth = kit.boolean(value, name="f(x)")
+    assert type(truth) is bool
+    assert truth == value
+
+
+@pytest.mark.parametrize("value", [0, np.int8(3), np.int64(-7), 10**30])
+def test_integer_gives_an_int(value: Any) -> None:
+    number = kit.integer(value, name="f(x)")
+    assert type(number) is int
+    assert number == value
+
+
+@pytest.mark.parametrize("value", [Fraction(1, 3), 5, -(10**30)])
+def test_fraction_gives_a_fraction(value: Any) -> None:
+    number = kit.fraction(value, name="f(x)")
+    assert type(number) is Fraction
+    assert number == value
+
+
+def test_text_gives_the_string() -> None:
+    assert kit.text("because", name="reading") == "because"
+
+
+@pytest.mark.parametrize(
+    ("helper", "value", "sentence"),
+    [
+        (kit.boolean, 1, "`f(x)` should be True or False, but is int '1'"),
+        (kit.boolean, None, "`f(x)` should be True or False, but is None (is a `return` missing?)"),
+        (kit.boolean, "True", "`f(x)` should be True or False, but is str 'True'"),
+        (kit.boolean, np.array([True]), "`f(x)` should be True or False, but is an array of shape (1,) and type bool"),
+        (kit.boolean, FOREIGN, "`f(x)` should be True or False, but is an object of type torch.Tensor"),
+        (kit.integer, 2.0, "`f(x)` should be a whole number, but is float '2.0'"),
+        (kit.integer, True, "`f(x)` should be a whole number, but is bool 'True'"),
+        (kit.integer, np.False_, "`f(x)` should be a whole number, but is bool 'False'"),
+        (kit.integer, Fraction(2), "`f(x)` should be a whole number, but is Fraction '2'"),
+        (kit.fraction, 0.5, "`f(x)` should be an exact fractions.Fraction, but is float '0.5'"),
+        (kit.fraction, True, "`f(x)` should be an exact fractions.Fraction, but is bool 'True'"),
+        (kit.fraction, "1/2", "`f(x)` should be an exact fractions.Fraction, but is str '1/2'"),
+        (kit.text, b"a", "`f(x)` should be a string, but is a bytes"),
+        (kit.text, ["a"], "`f(x)` should be a string, but is a list"),
+        (kit.text, FOREIGN, "`f(x)` should be a string, but is an object of type torch.Tensor"),
+        (kit.figure, None, "`f(x)` should return a matplotlib Figure, but is None (is a `return` missing?)"),
+        (
+            kit.figure,
+            np.zeros(2),
+            "`f(x)` should return a matplotlib Figure, but is an array of shape (2,) and type float64",
+        ),
+        (
+            kit.figure,
+            Foreign("matplotlib.axes._axes.Axes"),
+            "`f(x)` should return the Figure, but returns its Axes; return `ax.figure`",
+        ),
+    ],
+)
+def test_each_helper_names_what_it_got_instead(helper: Callable[..., Any], value: Any, sentence: str) -> None:
+    assert said(helper, value, name="f(x)") == sentence
+
+
+def test_figure_gives_the_view() -> None:
+    view = FigureView(title="weights")
+    assert kit.figure(view, name="heatmap(w)") is view
+
+
+def test_a_long_answer_is_cut_in_the_sentence() -> None:
+    assert len(said(kit.scalar, "x" * 10_000, name="f(x)")) < 200
+
+
+# --- parts
+
+
+@pytest.mark.parametrize("value", [(1, 2), [1, 2]])
+def test_parts_gives_a_tuple(value: Any) -> None:
+    assert kit.parts(value, 2, name="attention(q, k, v)") == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        ((1, 2, 3), "`f(x)` should return 2 things, but returns 3"),
+        ((), "`f(x)` should return 2 things, but returns 0"),
+        (np.zeros(2), "`f(x)` should return 2 things, but is an array of shape (2,) and type float64"),
+        (None, "`f(x)` should return 2 things, but is None (is a `return` missing?)"),
+        ({"a": 1, "b": 2}, "`f(x)` should return 2 things, but is a dict"),
+        ("ab", "`f(x)` should return 2 things, but is str 'ab'"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_parts_names_another_number_of_things(value: Any, sentence: str) -> None:
+    assert said(kit.parts, value, 2, name="f(x)") == sentence
+
+
+# --- require, same, close, rounding
+
+
+def test_require_passes_what_is_true_and_says_its_message_otherwise() -> None:
+    kit.require(np.bool_(True), "never said")
+    assert said(kit.require, np.bool_(False), "the rows should sum to one") == "the rows should sum to one"
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected"),
+    [
+        (1, 1),
+        (1.0, 1),
+        ("a", "a"),
+        (Fraction(1, 2), Fraction(1, 2)),
+        ((1, [2]), (1, [2])),
+        (np.array([1, 2]), np.array([1, 2])),
+        ([1, 2], np.array([1, 2])),
+        (np.array([1.0]), np.array([1])),
+        (np.array(3.0), np.array(3.0)),
+        (np.zeros((0, 2)), np.zeros((0, 2))),
+        (np.array([True]), np.array([True])),
+    ],
+    ids=str,
+)
+def test_same_passes_what_is_equal(actual: Any, expected: Any) -> None:
+    kit.same(actual, expected, name="f(x)")
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "sentence"),
+    [
+        (1, 2, "`f(x)` should be exactly 2, but is 1"),
+        ("a", "b", "`f(x)` should be exactly 'b', but is 'a'"),
+        (0.1 + 0.2, 0.3, "`f(x)` should be exactly 0.3, but is 0.30000000000000004"),
+        (np.zeros(2), np.zeros(3), "`f(x)` should have shape (3,), but has shape (2,)"),
+        (
+            np.array([1, 5, 6]),
+            np.array([1, 2, 3]),
+            "`f(x)` should be 2 at index [1], but is 5; 2 of 3 numbers differ",
+        ),
+        (np.array(1.0), np.array(2.0), "`f(x)` should be 2.0 at its only place, but is 1.0"),
+        (
+            np.array([np.nan, 0]),
+            np.array([np.nan, 0]),
+            "`f(x)` should be nan at index [0], but is nan; 1 of 2 numbers differ",
+        ),
+        (FOREIGN, np.zeros(2), "`f(x)` should hold numbers, but is an object of type torch.Tensor"),
+    ],
+    ids=["number", "text", "float", "shape", "array", "0-d", "nan", "foreign"],
+)
+def test_same_names_the_first_difference(actual: Any, expected: Any, sentence: str) -> None:
+    assert said(kit.same, actual, expected, name="f(x)") == sentence
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "atol"),
+    [
+        (1.0, 1.0, 0),
+        (1.25, 1.0, 0.25),
+        (np.array([1.0, 2.0]), np.array([1.1, 1.9]), 0.11),
+        ([1.0, 2.0], np.array([1.0, 2.0]), 0),
+        (np.array([np.inf, -np.inf]), np.array([np.inf, -np.inf]), 0.1),
+        (np.float32(0.5), 0.5, 0),
+        (np.zeros((0, 3)), np.zeros((0, 3)), 0),
+        (1 + 1j, 1 + 1.1j, 0.11),
+    ],
+    ids=str,
+)
+def test_close_passes_what_lies_within_the_tolerance(actual: Any, expected: Any, atol: float) -> None:
+    kit.close(actual, expected, atol=atol, name="f(x)")
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "sentence"),
+    [
+        (1.5, 1.0, "`f(x)` should be 1.0 at its only place, but is 1.5"),
+        (
+            np.array([[0.0, 1.0]]),
+            np.array([[0.0, 2.0]]),
+            "`f(x)` should be 2.0 at index [0, 1], but is 1.0; 1 of 2 numbers differ",
+        ),
+        (np.zeros(3), 0.0, "`f(x)` should have shape (), but has shape (3,)"),
+        (np.zeros((1, 3)), np.zeros(3), "`f(x)` should have shape (3,), but has shape (1, 3)"),
+        (np.nan, 0.0, "`f(x)` should be 0.0 at its only place, but is nan"),
+        (np.nan, np.nan, "`f(x)` should be nan at its only place, but is nan"),
+        (np.inf, -np.inf, "`f(x)` should be -inf at its only place, but is inf"),
+        (np.inf, 0.0, "`f(x)` should be 0.0 at its only place, but is inf"),
+    ],
+)
+def test_close_names_the_first_number_that_is_not(actual: Any, expected: Any, sentence: str) -> None:
+    assert said(kit.close, actual, expected, atol=0.25, name="f(x)") == sentence
+
+
+@given(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6), st.floats(0, 1e6))
+def test_close_is_the_absolute_difference(actual: float, expected: float, atol: float) -> None:
+    if abs(actual - expected) <= atol:
+        kit.close(actual, expected, atol=atol, name="f(x)")
+    else:
+        said(kit.close, actual, expected, atol=atol, name="f(x)")
+
+
+def test_rounding_is_operations_times_eps_times_the_largest_number() -> None:
+    assert kit.rounding(1.0) == 8 * 2.0**-52
+    assert kit.rounding([-4.0, 2.0], 3) == 3 * 2.0**-52 * 4
+    assert kit.rounding(np.ones((2, 2)), 10, np.float32) == 10 * 2.0**-23
+    assert kit.rounding([]) == 0
+
+
+# --- whatever a student returns, a helper's refusal is a Mismatch, never another error: that would be the test's fault
+
+RETURNED: dict[str, Any] = {
+    "a huge integer": HUGE,
+    "a huge fraction": Fraction(HUGE, 3),
+    "a list with a huge integer": [HUGE],
+    "a ragged list": [[1], [2, 3]],
+    "an array": np.array([1.0, 2.0]),
+    "an array of bools": np.array([True, False]),
+    "a text": "abc",
+    "None": None,
+    "a foreign object": FOREIGN,
+    "a dictionary": {"a": 1},
+    "a figure": FigureView(),
+    "a complex NaN": complex(math.nan, 0),
+}
+CHECKS: dict[str, Callable[[Any], Any]] = {
+    "array": lambda value: kit.array(value, name="f(x)", kind="int"),
+    "array of lists": lambda value: kit.array(value, name="f(x)", kind="int", shape=(3,), lists=True),
+    "scalar": lambda value: kit.scalar(value, name="f(x)"),
+    "boolean": lambda value: kit.boolean(value, name="f(x)"),
+    "integer": lambda value: kit.require(kit.integer(value, name="f(x)") == 3, "no"),
+    "fraction": lambda value: kit.require(kit.fraction(value, name="f(x)") == 3, "no"),
+    "text": lambda value: kit.require(kit.text(value, name="f(x)") == "b", "no"),
+    "parts": lambda value: kit.parts(value, 5, name="f(x)"),
+    "figure": lambda value: kit.require(kit.figure(value, name="f(x)").axes, "no"),
+    "same as a number": lambda value: kit.same(value, 3, name="f(x)"),
+    "same as a tuple": lambda value: kit.same(value, (1, 2), name="f(x)"),
+    "same as an array": lambda value: kit.same(value, np.array([3.0, 4.0]), name="f(x)"),
+    "close to a number": lambda value: kit.close(value, 3.0, atol=0.1, name="f(x)"),
+    "close to an array": lambda value: kit.close(value, np.array([3.0, 4.0]), atol=0.1, name="f(x)"),
+}
+
+
+@pytest.mark.parametrize("check", list(CHECKS))
+@pytest.mark.parametrize("value", list(RETURNED))
+def test_a_wrong_answer_is_never_a_fault_of_the_test(check: str, value: str) -> None:
+    assert said(CHECKS[check], RETURNED[value])
