@@ -151,7 +151,7 @@ def test_the_committed_template_is_what_the_sources_give(course: Course, slug: s
 @pytest.mark.parametrize("slug", SLUGS)
 def test_numbers_in_the_handout_agree_with_the_ledger(course: Course, slug: str) -> None:
     text = (course.problem_set(slug).folder / "handout.md").read_text(encoding="utf-8")
-    tagged = re.findall(r"([−-]?[\d.,/]*\d)[^\s\d]{0,3}<!-- ledger: (\S+?)\.(\S+) -->", text)
+    tagged = re.findall(r"([−-]?[\d.,/]*\d(?:e-?\d+)?)[^\s\d]{0,3}<!-- ledger: (\S+?)\.(\S+) -->", text)
     assert len(tagged) == text.count("<!-- ledger: "), "a ledger remark must stand right behind its number"
     for printed, row, path in tagged:
         value: Any = course.ledger.value(row, path.split(".")[0])
@@ -165,8 +165,9 @@ def agrees(printed: str, value: object) -> bool:
     text = printed.replace("−", "-").replace(",", "")
     if "/" in text or isinstance(value, str):
         return text == str(value)
-    places = len(text.partition(".")[2])
-    return abs(float(text) - float(str(value))) <= 0.5 * 10.0**-places + 1e-12
+    mantissa, _, exponent = text.partition("e")
+    unit = 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
+    return abs(float(text) - float(str(value))) <= 0.5 * unit * (1 + 1e-6)
 
 
 @pytest.mark.parametrize("slug", SLUGS)
