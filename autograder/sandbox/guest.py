@@ -24,6 +24,7 @@ _REASONS: dict[int, str] = {
     signal.SIGSYS: "made a forbidden system call",
     signal.SIGKILL: "was killed, probably for its memory or processor time",
 }
+NO_ANSWER = "sent data that is no answer"
 # How long a guest that hung up has to end by itself, so that its exit status can be told.
 LAST_WORDS_SECONDS = 0.2
 
@@ -84,10 +85,10 @@ class Guest:
         pieces = wire.frame(message, handles)
         try:
             self._send(pieces, deadline)
-            return self._receive(deadline)
         except GuestEnded as end:
             self.close()
             raise end from None
+        return self.next(deadline)
 
     def next(self, deadline: float) -> tuple[Any, ...]:
         """The next message, without sending one first; otherwise like `ask`."""
@@ -120,7 +121,7 @@ class Guest:
             message = wire.decode(*self._frames.read())
             wire.message_kind(message)
         except wire.WireError as error:
-            raise GuestEnded("sent data that is no answer", str(error)) from None
+            raise GuestEnded(NO_ANSWER, str(error)) from None
         return message  # type: ignore[no-any-return]
 
     def _fill(self, view: memoryview) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 
 from autograder.guest import loading, wire
 from autograder.kit.student import AlreadyStopped, Answer, Stopped, StudentError, student_error, undefined
-from autograder.sandbox.guest import Guest, GuestEnded
+from autograder.sandbox.guest import NO_ANSWER, Guest, GuestEnded
 from autograder.sandbox.zygote import GuestLimits, Zygote
 
 # After this the guest's own timer should have ended the call; the host then ends the guest.
@@ -80,7 +80,7 @@ class GuestRunner:
                 report = rest[0] if kind == "loaded" and rest else None
                 if not _is_load_report(report):
                     self._drop_guest()
-                    raise GuestEnded("sent data that is no answer")
+                    raise GuestEnded(NO_ANSWER)
                 self._note(report)
                 return
             except GuestEnded as end:
@@ -154,7 +154,7 @@ class GuestRunner:
             return Answer(rest[0], rest[1])
         if kind == "error" and len(rest) == 1 and _is_error_report(rest[0]):
             raise student_error(name, rest[0])
-        raise GuestEnded("sent data that is no answer")
+        raise GuestEnded(NO_ANSWER)
 
     def _drop_guest(self) -> None:
         if self._guest is not None:
@@ -174,10 +174,10 @@ def _ask_back(guest: Guest, answer: tuple[Any, ...], until: float) -> tuple[Any,
 def _answer_callback(handles: list[Callable[..., Any]], rest: list[Any]) -> tuple[Any, ...]:
     """Run the test's own function that the submission called back; its exceptions go to the submission."""
     if len(rest) != 3 or type(rest[0]) is not int or not isinstance(rest[1], tuple) or not isinstance(rest[2], dict):
-        raise GuestEnded("sent data that is no answer")
+        raise GuestEnded(NO_ANSWER)
     index, args, kwargs = rest
     if not 0 <= index < len(handles) or not all(isinstance(name, str) for name in kwargs):
-        raise GuestEnded("sent data that is no answer")
+        raise GuestEnded(NO_ANSWER)
     try:
         return "value", handles[index](*args, **kwargs)
     except Exception as error:
