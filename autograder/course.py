@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -94,6 +94,7 @@ class Assignment(_Strict):
     seed: Annotated[int, Field(ge=0)]
     limits: CallLimits | None = None
     questions: Annotated[list[Question], Field(min_length=1)]
+    ledger_by_reason: dict[str, str] = {}  # rows that no test reads, and how they are graded
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> Assignment:
@@ -112,7 +113,7 @@ class Listing(_Strict):
 
     slug: Slug
     folder: Annotated[str, Field(pattern=r"^[A-Za-z0-9_]+$")]
-    weight: Positive
+    weight: Annotated[float, Field(ge=0)]
     released: AwareDatetime
     due: AwareDatetime
 
@@ -123,11 +124,30 @@ class Listing(_Strict):
         return self
 
 
+class Policy(_Strict):
+    """Which attempt counts, and what lateness costs."""
+
+    attempt: Literal["latest", "best", "latest_in_time"] = "latest"
+    grace_days: Annotated[float, Field(ge=0)] = 0
+    percent_a_day: Annotated[float, Field(ge=0, le=100)] = 0
+    closes_after_days: Annotated[float, Field(gt=0)] | None = None
+
+
+class Extension(_Strict):
+    """More time for one student."""
+
+    student: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")]
+    problem_set: Slug
+    until: AwareDatetime
+
+
 class CourseSettings(_Strict):
     """`course.yml`."""
 
     title: str
     limits: LimitSettings = LimitSettings()
+    policy: Policy = Policy()
+    extensions: list[Extension] = []
     problem_sets: Annotated[list[Listing], Field(min_length=1)]
 
     @model_validator(mode="after")
@@ -139,6 +159,12 @@ class CourseSettings(_Strict):
         total = sum(listing.weight for listing in self.problem_sets)
         if abs(total - 100) > 1e-9:
             raise ValueError(f"the weights of the problem sets add up to {total:g}, not to 100")
+        due = {listing.slug: listing.due for listing in self.problem_sets}
+        for extension in self.extensions:
+            if extension.problem_set not in due:
+                raise ValueError(f"the extension of {extension.student} names {extension.problem_set}, which is not listed")
+            if extension.until <= due[extension.problem_set]:
+                raise ValueError(f"the extension of {extension.student} ends before {extension.problem_set} is due anyway")
         return self
 
 
@@ -151,6 +177,11 @@ class ProblemSet:
     solution: Path
     ledger_path: Path
     limits: Limits
+    share: float = 1.0
+
+    def at_share(self, share: float) -> ProblemSet:
+        """The same problem set, whose submissions may use only a share of the time and memory."""
+        return replace(self, limits=self.limits.at_share(share), share=share)
 
     @property
     def slug(self) -> str:
@@ -162,7 +193,7 @@ class ProblemSet:
     def call_seconds(self, question: str) -> float:
         """The wall time one call of a question's function may take."""
         own = self.question(question).limits
-        return own.call_seconds if own else self.limits.call_seconds
+        return own.call_seconds * self.share if own else self.limits.call_seconds
 
     def suite_hash(self) -> str:
         """SHA-256 over all that a verdict depends on, the submission and the engine apart."""
@@ -182,17 +213,31 @@ class Course:
     settings: CourseSettings
     ledger: Ledger
 
-    def problem_set(self, slug: str) -> ProblemSet:
-        """The problem set of that slug, its `assignment.yml` checked."""
+    def listing(self, slug: str) -> Listing:
+        """What `course.yml` says of a problem set."""
         listings = {listing.slug: listing for listing in self.settings.problem_sets}
         if slug not in listings:
             raise CourseError(f"there is no problem set {slug!r} in course.yml; there are: {', '.join(listings)}")
-        folder = self.root / "assignments" / listings[slug].folder
+        return listings[slug]
+
+    def due(self, slug: str, student: str) -> datetime.datetime:
+        """When a problem set is due for a student, extensions taken in."""
+        own = [one.until for one in self.settings.extensions if (one.problem_set, one.student) == (slug, student)]
+        return max([self.listing(slug).due, *own])
+
+    def last_due(self, slug: str) -> datetime.datetime:
+        """When a problem set is due for the last student."""
+        return max([self.listing(slug).due, *(one.until for one in self.settings.extensions if one.problem_set == slug)])
+
+    def problem_set(self, slug: str) -> ProblemSet:
+        """The problem set of that slug, its `assignment.yml` checked."""
+        listing = self.listing(slug)
+        folder = self.root / "assignments" / listing.folder
         path = folder / "assignment.yml"
         assignment = _checked(Assignment, path)
         if assignment.slug != slug:
             raise CourseError(f"{path}: slug: is {assignment.slug!r}, but course.yml lists this folder as {slug!r}")
-        solution = self.root / "solutions" / f"{listings[slug].folder}.py"
+        solution = self.root / "solutions" / f"{listing.folder}.py"
         for needed in (solution, folder / "test_public.py", folder / "test_hidden.py", folder / "handout.md"):
             if not needed.is_file():
                 raise CourseError(f"{needed} is missing; the problem set {slug} needs it")

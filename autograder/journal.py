@@ -1,22 +1,63 @@
-"""The journal: one immutable record an attempt and grading run, written whole or not at all.
+"""The journal: what students handed in, how it was graded, and which grading counts. Nothing in it is ever overwritten.
 
-A record is Gradescope's results.json with its provenance in `extra_data`. It lies at
-`results/<problem set>/<student>/<attempt>.json`; a later grading of the same attempt with another suite is
-`<attempt>.r2.json`, and so on. Records are never overwritten.
+Of one problem set, under `results/ps1/`:
+
+    _objects/ab/ab12…       bytes as they were handed in, under their SHA-256
+    s001/001.attempt.json   the first attempt of a student: which bytes, when, from where
+    s001/001.json           its first grading: Gradescope's results.json, with provenance in `extra_data`
+    s001/001.r2.json        its second grading, by other tests
+    _runs/0001.json         a regrade: which gradings belong to it
+    _decisions/0001.json    that a regrade was applied or reverted
+
+Every file is written whole or not at all, and never again. Student ids begin with a letter or digit, so no student is called
+`_runs`.
 """
 
 from __future__ import annotations
 
+import contextlib
+import datetime
+import fcntl
+import hashlib
 import json
 import os
 import re
-import tempfile
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+from autograder.intake import Submission
 
 Record = dict[str, Any]
-_NAME = re.compile(r"(\d{3,})(?:\.r(\d+))?\.json")
+_RECORD = re.compile(r"(\d{3,})(?:\.r(\d+))?\.json")
+_ATTEMPT = re.compile(r"(\d{3,})\.attempt\.json")
+_NUMBERED = re.compile(r"(\d{4,})\.json")
+_UNFINISHED = ".writing-"
+
+
+class JournalError(Exception):
+    """A file of the journal is damaged; the message says which, and what to do."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One attempt of a student. `submitted` is what the platform says, `None` if it says nothing; `origin` is for people."""
+
+    student: str
+    number: int
+    filename: str
+    sha256: str
+    content: str
+    submitted: datetime.datetime | None
+    received: datetime.datetime
+    origin: str
+
+    @property
+    def moment(self) -> datetime.datetime:
+        """When it was handed in, as far as is known."""
+        return self.submitted or self.received
 
 
 @dataclass(frozen=True)
@@ -34,71 +75,291 @@ class Stored:
         return provenance
 
 
+@dataclass(frozen=True)
+class Run:
+    """A regrade. `records` says which grading each attempt got: by student and attempt, the record's file name."""
+
+    number: int
+    suite: str
+    engine: str
+    started: datetime.datetime
+    why: str
+    records: dict[str, dict[int, str]]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """That a regrade was taken over, or taken back."""
+
+    number: int
+    action: Literal["apply", "revert"]
+    run: int
+    decided: datetime.datetime
+
+
 class Journal:
-    """The records of one problem set under `root`."""
+    """The journal of one problem set under `root`."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
+    @contextlib.contextmanager
+    def locked(self, on_wait: Callable[[], object] = lambda: None) -> Iterator[None]:
+        """Keep every other writer out. Clears away what a killed writer had not finished.
+
+        If another is at work, `on_wait` is called, and this waits for its end.
+        """
+        _make_folder(self.root)
+        with (self.root / "_lock").open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                on_wait()
+                fcntl.flock(file, fcntl.LOCK_EX)
+            for unfinished in self.root.rglob(f"{_UNFINISHED}*"):
+                unfinished.unlink(missing_ok=True)
+            yield
+
+    # --- attempts
+
+    def students(self) -> list[str]:
+        """The students with an attempt, sorted."""
+        return sorted({path.parent.name for path in self.root.glob("[!_.]*/*.attempt.json")})
+
+    def attempts(self, student: str) -> list[Attempt]:
+        """The attempts of a student, in the order of their numbers."""
+        found = []
+        for path in (self.root / student).glob("*.attempt.json"):
+            if match := _ATTEMPT.fullmatch(path.name):
+                with _reading(path) as entry:
+                    submitted = entry["submitted"]
+                    found.append(
+                        Attempt(
+                            student=student,
+                            number=int(match[1]),
+                            filename=entry["filename"],
+                            sha256=entry["sha256"],
+                            content=entry["content"],
+                            submitted=datetime.datetime.fromisoformat(submitted) if submitted else None,
+                            received=datetime.datetime.fromisoformat(entry["received"]),
+                            origin=entry["origin"],
+                        )
+                    )
+        return sorted(found, key=lambda attempt: attempt.number)
+
+    def add(self, submission: Submission) -> Attempt:
+        """Keep a submission and return its attempt: the one it was kept as before, if it was.
+
+        Bytes with a time are the attempt with those bytes and that time. Bytes without one are the newest attempt, if that
+        has these bytes; going back to older bytes is a new attempt.
+        """
+        content = self.keep(submission.source)
+        # With a plain offset: in the hour that clocks repeat, a time of a named zone equals no other, not even itself.
+        submitted = submission.submitted and datetime.datetime.fromisoformat(submission.submitted.isoformat())
+        while True:
+            known = self.attempts(submission.student)
+            same = [
+                attempt
+                for attempt in (known if submitted else known[-1:])
+                if attempt.sha256 == submission.sha256 and submitted in (None, attempt.submitted)
+            ]
+            if same:
+                return same[0]
+            attempt = Attempt(
+                student=submission.student,
+                number=max((attempt.number for attempt in known), default=0) + 1,
+                filename=submission.filename,
+                sha256=submission.sha256,
+                content=content,
+                submitted=submitted,
+                received=_now(),
+                origin=submission.origin,
+            )
+            entry = {
+                "filename": attempt.filename,
+                "sha256": attempt.sha256,
+                "content": attempt.content,
+                "submitted": attempt.submitted.isoformat() if attempt.submitted else None,
+                "received": attempt.received.isoformat(),
+                "origin": attempt.origin,
+            }
+            # If not, another process took the number meanwhile.
+            if _write_new(self.root / attempt.student / f"{attempt.number:03d}.attempt.json", _dump(entry)):
+                return attempt
+
+    def keep(self, content: bytes) -> str:
+        """Keep bytes under their SHA-256, which is returned."""
+        digest = hashlib.sha256(content).hexdigest()
+        path = self._object(digest)
+        if not path.exists():
+            _write_new(path, content)
+        return digest
+
+    def source(self, attempt: Attempt) -> bytes:
+        """The bytes of an attempt as they were handed in. Raises `JournalError` if they are not what they were."""
+        path = self._object(attempt.content)
+        content = path.read_bytes() if path.exists() else b""
+        if hashlib.sha256(content).hexdigest() != attempt.content:
+            raise JournalError(f"{path} is damaged or gone; restore it from a backup: attempt {attempt.number} of "
+                               f"{attempt.student} cannot be graded again without it")  # fmt: skip
+        return content
+
+    def _object(self, digest: str) -> Path:
+        return self.root / "_objects" / digest[:2] / digest
+
+    # --- gradings
+
     def records(self, student: str) -> list[Stored]:
-        """All records of a student, oldest attempt first."""
+        """All gradings of a student, oldest attempt first."""
         stored = []
         for path in (self.root / student).glob("*.json"):
-            match = _NAME.fullmatch(path.name)
-            if match:
-                record = json.loads(path.read_text(encoding="utf-8"))
-                stored.append(Stored(int(match[1]), int(match[2] or 1), path, record))
+            if match := _RECORD.fullmatch(path.name):
+                with _reading(path) as record:
+                    one = Stored(int(match[1]), int(match[2] or 1), path, record)
+                    is_sound(one)  # whether it tells that much
+                    stored.append(one)
         return sorted(stored, key=lambda one: (one.attempt, one.run))
 
-    def find(self, student: str, key: dict[str, Any]) -> Stored | None:
-        """The newest sound record whose provenance has all of `key`; a grader's fault is never an answer."""
-        for stored in reversed(self.records(student)):
-            provenance = stored.provenance
-            if not provenance["fault"] and all(provenance.get(name) == value for name, value in key.items()):
+    def append(self, attempt: Attempt, record: Record) -> Stored:
+        """Write a grading of an attempt under the next free number and return it as stored."""
+        folder = self.root / attempt.student
+        while True:
+            known = self.records(attempt.student)
+            run = max((one.run for one in known if one.attempt == attempt.number), default=0) + 1
+            path = folder / (f"{attempt.number:03d}.json" if run == 1 else f"{attempt.number:03d}.r{run}.json")
+            if _write_new(path, _dump(record)):
+                return Stored(attempt.number, run, path, record)
+
+    def find(self, attempt: Attempt, *, suite: str, engine: str) -> Stored | None:
+        """The newest sound grading of an attempt by these tests and this engine; a grader's fault is never an answer."""
+        for stored in reversed(self.records(attempt.student)):
+            made_by = stored.provenance.get("suite"), stored.provenance.get("engine")
+            if stored.attempt == attempt.number and is_sound(stored) and made_by == (suite, engine):
                 return stored
         return None
 
-    def append(self, student: str, record: Record) -> Stored:
-        """Write a record under the next free number of its submission and return it as stored."""
-        folder = self.root / student
-        folder.mkdir(parents=True, exist_ok=True)
+    def in_force(self, student: str, regrades: Sequence[Run] | None = None) -> dict[int, Stored]:
+        """By attempt, the grading that counts: the first sound one, or what a regrade put in its place.
+
+        `regrades` are those to take into account, all that are applied if not given.
+        """
+        counting: dict[int, Stored] = {}
+        stored = [one for one in self.records(student) if is_sound(one)]
+        for one in stored:
+            counting.setdefault(one.attempt, one)
+        by_name = {one.path.name: one for one in stored}
+        for run in self.applied() if regrades is None else regrades:
+            for number, name in run.records.get(student, {}).items():
+                if name in by_name:
+                    counting[number] = by_name[name]
+        return counting
+
+    # --- regrades
+
+    def runs(self) -> list[Run]:
+        """All regrades, oldest first."""
+        found = []
+        for number, path in self._numbered("_runs"):
+            with _reading(path) as entry:
+                records = {student: {int(at): name for at, name in own.items()} for student, own in entry["records"].items()}
+                started = datetime.datetime.fromisoformat(entry["started"])
+                found.append(Run(number, entry["suite"], entry["engine"], started, entry["why"], records))
+        return found
+
+    def add_run(self, suite: str, engine: str, why: str, records: Mapping[str, Mapping[int, str]]) -> Run:
+        """Write down a regrade, which does not count yet."""
+        started = _now()
+        entry = {"suite": suite, "engine": engine, "started": started.isoformat(), "why": why, "records": records}
+        number = self._add_numbered("_runs", entry)
+        return Run(number, suite, engine, started, why, {student: dict(own) for student, own in records.items()})
+
+    def decisions(self) -> list[Decision]:
+        """What was decided about regrades, oldest first."""
+        found = []
+        for number, path in self._numbered("_decisions"):
+            with _reading(path) as entry:
+                decided = datetime.datetime.fromisoformat(entry["decided"])
+                found.append(Decision(number, entry["action"], entry["run"], decided))
+        return found
+
+    def decide(self, action: Literal["apply", "revert"], run: int) -> None:
+        """Take a regrade over, or take it back."""
+        self._add_numbered("_decisions", {"action": action, "run": run, "decided": _now().isoformat()})
+
+    def applied(self) -> list[Run]:
+        """The regrades in force, in the order in which they were applied."""
+        order: list[int] = []
+        for decision in self.decisions():
+            order = [number for number in order if number != decision.run]
+            if decision.action == "apply":
+                order.append(decision.run)
+        runs = {run.number: run for run in self.runs()}
+        return [runs[number] for number in order if number in runs]
+
+    def _numbered(self, kind: str) -> list[tuple[int, Path]]:
+        paths = (self.root / kind).glob("*.json")
+        return sorted((int(match[1]), path) for path in paths if (match := _NUMBERED.fullmatch(path.name)))
+
+    def _add_numbered(self, kind: str, entry: Mapping[str, Any]) -> int:
         while True:
-            known = self.records(student)
-            digest = record["extra_data"]["provenance"]["submission"]
-            attempt = next((one.attempt for one in known if one.provenance["submission"] == digest), 0)
-            attempt = attempt or max((one.attempt for one in known), default=0) + 1
-            run = max((one.run for one in known if one.attempt == attempt), default=0) + 1
-            name = f"{attempt:03d}.json" if run == 1 else f"{attempt:03d}.r{run}.json"
-            try:
-                _write_new(folder / name, record)
-                return Stored(attempt, run, folder / name, record)
-            except FileExistsError:
-                continue  # another grading run took the number meanwhile
+            number = max((number for number, _ in self._numbered(kind)), default=0) + 1
+            if _write_new(self.root / kind / f"{number:04d}.json", _dump(entry)):
+                return number
 
 
-def _umask() -> int:
-    """The process's file mode mask: a record is as readable as any file its grader writes."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
+def is_sound(stored: Stored) -> bool:
+    """Whether a grading says something of the submission, rather than of a grader that failed."""
+    return not stored.provenance["fault"]
 
 
-def _write_new(path: Path, record: Record) -> None:
-    """Write a file that must not exist yet; after a crash it is there whole, or not at all."""
-    data = json.dumps(record, indent=1, ensure_ascii=True).encode() + b"\n"
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
+def _now() -> datetime.datetime:
+    return datetime.datetime.now(datetime.UTC).replace(microsecond=0)
+
+
+@contextlib.contextmanager
+def _reading(path: Path) -> Iterator[dict[str, Any]]:
+    """What a file holds. Not to find it there, within this context, is a `JournalError`."""
     try:
-        with os.fdopen(handle, "wb") as file:
-            os.fchmod(handle, 0o666 & ~_umask())
+        yield json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise JournalError(f"{path} is damaged ({error}); restore it from a backup, or move it away") from None
+
+
+def _dump(entry: Mapping[str, Any]) -> bytes:
+    return json.dumps(entry, indent=1, ensure_ascii=True).encode() + b"\n"
+
+
+def _write_new(path: Path, data: bytes) -> bool:
+    """Write a file and tell whether its name was free. After a crash it is there whole, or not at all."""
+    _make_folder(path.parent)
+    temporary = path.parent / f"{_UNFINISHED}{secrets.token_hex(8)}"
+    try:
+        with temporary.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        # Unlike a rename, a link fails when the name is taken.
-        os.link(temporary, path)
+        try:
+            os.link(temporary, path)  # unlike a rename, this fails if the name is taken
+        except FileExistsError:
+            return False
     finally:
-        os.unlink(temporary)
-    folder = os.open(path.parent, os.O_RDONLY)
+        temporary.unlink(missing_ok=True)
+    _sync(path.parent)
+    return True
+
+
+def _make_folder(folder: Path) -> None:
+    """Make a folder and all above it that are missing, each entered in its parent for good."""
+    if not folder.is_dir():
+        _make_folder(folder.parent)
+        folder.mkdir(exist_ok=True)
+        _sync(folder.parent)
+
+
+def _sync(folder: Path) -> None:
+    """Make a folder's entries outlast a power cut."""
+    handle = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(folder)
+        os.fsync(handle)
     finally:
-        os.close(folder)
+        os.close(handle)

@@ -1,4 +1,4 @@
-"""`course grade`: hand submissions to workers, one a core, and put every record into the journal as it arrives."""
+"""Hand submissions to grading workers, one a core, and put every record into the journal as it arrives."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ import os
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from autograder import __version__
+from autograder import __version__, scoring
 from autograder.course import ProblemSet
-from autograder.journal import Journal, Stored
-from autograder.submissions import Submission
+from autograder.intake import Submission
+from autograder.journal import Attempt, Journal, Record, Stored
 
 # A worker that is silent for longer than a submission's whole time and this has a fault of its own.
 MARGIN_SECONDS = 60.0
 TRIES = 2
+Key = TypeVar("Key", bound=Hashable)
 
 
 class WorkerError(Exception):
@@ -32,20 +32,27 @@ class WorkerError(Exception):
 
 
 @dataclass
-class _Worker:
+class _Worker(Generic[Key]):
     process: subprocess.Popen[bytes]
     connection: Connection
     complaints: Any
     ready: bool = False
-    task: Submission | None = None
+    key: Key | None = None
     deadline: float = field(default_factory=lambda: time.monotonic() + MARGIN_SECONDS)
 
-    def give(self, submission: Submission, seconds: float) -> None:
-        self.task = submission
+    def give(self, key: Key, task: Task, seconds: float) -> None:
+        self.key = key
         self.deadline = time.monotonic() + seconds + MARGIN_SECONDS
-        task = {"student": submission.student, "filename": submission.filename}
-        self.connection.send_bytes(json.dumps(task).encode())
-        self.connection.send_bytes(submission.source)
+        header = {
+            "student": task.submission.student,
+            "filename": task.submission.filename,
+            "tests": task.tests,
+            "first_failure": task.first_failure,
+        }
+        # One that has just ended is found out when its answer is read.
+        with contextlib.suppress(ConnectionError):
+            self.connection.send_bytes(json.dumps(header).encode())
+            self.connection.send_bytes(task.submission.source)
 
     def said(self) -> str:
         self.complaints.seek(0)
@@ -66,56 +73,88 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+@dataclass(frozen=True)
+class Conditions:
+    """What submissions are graded under: which sandbox (empty: the first that works), and which share of the limits."""
+
+    backend: str = ""
+    share: float = 1.0
+
+
+@dataclass(frozen=True)
+class Task:
+    """A submission to grade: by all tests, or only by those named, in that order; with `first_failure`, up to the first."""
+
+    submission: Submission
+    tests: tuple[str, ...] | None = None
+    first_failure: bool = False
+
+
 def grade(
     root: Path,
     problem_set: ProblemSet,
-    submissions: Iterable[Submission],
+    attempts: Sequence[Attempt],
     journal: Journal,
+    known: Callable[[Attempt], Stored | None],
     *,
     jobs: int,
-    backend: str | None = None,
+    conditions: Conditions = Conditions(),
     on_done: Callable[[Stored], None] = lambda stored: None,
 ) -> list[Stored]:
-    """Grade every submission that the journal does not hold yet for this suite; returns one record each, in order."""
-    done: dict[str, Stored] = {}
-    queue: deque[Submission] = deque()
-    students = []
-    suite = problem_set.suite_hash()
-    for submission in submissions:
-        students.append(submission.student)
-        known = journal.find(submission.student, {"submission": submission.sha256, "suite": suite, "engine": __version__})
-        if known:
-            done[submission.student] = known
-            on_done(known)
-        else:
-            queue.append(submission)
-    for submission, record in _graded(root, problem_set, queue, jobs, backend):
-        done[submission.student] = journal.append(submission.student, record)
-        on_done(done[submission.student])
-    return [done[student] for student in students]
+    """Grade every attempt for which `known` has no grading; each record is in the journal before the next is taken.
+
+    Returns one grading an attempt, in their order.
+    """
+    found = {attempt: stored for attempt in attempts if (stored := known(attempt))}
+    for stored in found.values():
+        on_done(stored)
+    waiting = {(attempt.student, attempt.number): attempt for attempt in attempts if attempt not in found}
+    for key, record in graded(root, problem_set, _Tasks(waiting, journal), jobs=jobs, conditions=conditions):
+        found[waiting[key]] = journal.append(waiting[key], record)
+        on_done(found[waiting[key]])
+    return [found[attempt] for attempt in attempts]
 
 
-def _graded(
-    root: Path, problem_set: ProblemSet, queue: deque[Submission], jobs: int, backend: str | None
-) -> Iterator[tuple[Submission, dict[str, Any]]]:
-    """Yield each submission of the queue with its record. What the grader failed at is tried once more, by a new worker."""
-    tries: dict[str, int] = {}
-    failures: dict[str, dict[str, Any]] = {}
-    workers = [_start(root, problem_set.slug, backend) for _ in range(min(jobs, len(queue)))]
+class _Tasks(Mapping[tuple[str, int], Task]):
+    """The tasks of attempts. Bytes are read when a task is asked for: all together may not fit into memory."""
+
+    def __init__(self, attempts: Mapping[tuple[str, int], Attempt], journal: Journal) -> None:
+        self._attempts = attempts
+        self._journal = journal
+
+    def __getitem__(self, key: tuple[str, int]) -> Task:
+        attempt = self._attempts[key]
+        return Task(Submission(attempt.student, attempt.filename, self._journal.source(attempt)))
+
+    def __iter__(self) -> Iterator[tuple[str, int]]:
+        return iter(self._attempts)
+
+    def __len__(self) -> int:
+        return len(self._attempts)
+
+
+def graded(
+    root: Path, problem_set: ProblemSet, tasks: Mapping[Key, Task], *, jobs: int, conditions: Conditions = Conditions()
+) -> Iterator[tuple[Key, Record]]:
+    """Yield each task's key with its record. What the grader failed at is tried once more, by a new worker."""
+    queue = deque(tasks)
+    tries: dict[Key, int] = {}
+    failures: dict[Key, Record] = {}
+    workers: list[_Worker[Key]] = [_start(root, problem_set.slug, conditions) for _ in range(min(jobs, len(queue)))]
     try:
-        while queue or any(worker.task for worker in workers):
+        while queue or any(worker.key is not None for worker in workers):
             if not workers:
-                workers.append(_start(root, problem_set.slug, backend))
+                workers.append(_start(root, problem_set.slug, conditions))
             timeout = max(0.0, min(worker.deadline for worker in workers) - time.monotonic())
             ready = wait([worker.connection for worker in workers], timeout)
             for worker in list(workers):
                 if worker.connection not in ready:
-                    if time.monotonic() < worker.deadline or not (worker.task or not worker.ready):
+                    if time.monotonic() < worker.deadline or not (worker.key is not None or not worker.ready):
                         continue
                     worker.process.kill()
                 answer = _receive(worker)
-                task = worker.task
-                worker.task = None
+                key = worker.key
+                worker.key = None
                 if answer is None:
                     workers.remove(worker)
                     worker.stop()
@@ -124,18 +163,18 @@ def _graded(
                     answer = {"fault": f"the grading worker ended: {worker.said()[-300:] or worker.process.returncode}"}
                 elif not worker.ready:
                     worker.ready = True
-                if task is not None:
-                    tries[task.student] = tries.get(task.student, 0) + 1
+                if key is not None:
+                    tries[key] = tries.get(key, 0) + 1
                     fault = "fault" in answer or answer["extra_data"]["provenance"]["fault"]
                     if not fault:
-                        yield task, answer
-                    elif tries[task.student] < TRIES:
-                        failures[task.student] = answer
-                        queue.append(task)
+                        yield key, answer
+                    elif tries[key] < TRIES:
+                        failures[key] = answer
+                        queue.append(key)
                     else:
-                        yield task, _sound(answer, failures.get(task.student), task, problem_set)
+                        yield key, _sound(answer, failures.get(key), tasks[key].submission, problem_set)
                 if queue and worker in workers:
-                    worker.give(queue.popleft(), problem_set.limits.submission_seconds)
+                    worker.give(queue[0], tasks[queue.popleft()], problem_set.limits.submission_seconds)
                 elif worker in workers:
                     worker.deadline = float("inf")
     finally:
@@ -143,42 +182,45 @@ def _graded(
             worker.stop()
 
 
-def _sound(
-    answer: dict[str, Any], earlier: dict[str, Any] | None, task: Submission, problem_set: ProblemSet
-) -> dict[str, Any]:
+def _sound(answer: Record, earlier: Record | None, submission: Submission, problem_set: ProblemSet) -> Record:
     """A record for a submission that the grader failed at, even where no worker lived to write one."""
     for candidate in (answer, earlier):
         if candidate and "extra_data" in candidate:
             return candidate
-    fault = str(answer["fault"])
-    questions = [
-        {"id": question.id, "title": question.title, "kind": question.kind, "score": 0, "max_score": question.points,
-         "undone": False}
-        for question in problem_set.assignment.questions
-    ]  # fmt: skip
-    provenance = {
-        "student": task.student,
-        "problem_set": problem_set.slug,
-        "filename": task.filename,
-        "submission": task.sha256,
-        "suite": problem_set.suite_hash(),
-        "engine": __version__,
-        "fault": fault,
-    }
-    extra = {"questions": questions, "problems": [], "look": [f"grader fault: {fault}"], "provenance": provenance}
-    return {"score": 0, "output": "", "tests": [], "extra_data": extra}
+    return scoring.record(
+        problem_set,
+        [],
+        slips={},
+        answers={},
+        figures={},
+        report={"problems": [], "names": []},
+        output="",
+        staff_output="",
+        fault=str(answer["fault"]),
+        provenance={
+            "student": submission.student,
+            "problem_set": problem_set.slug,
+            "filename": submission.filename,
+            "submission": submission.sha256,
+            "suite": problem_set.suite_hash(),
+            "engine": __version__,
+        },
+        started=time.time(),
+        seconds=0.0,
+    )
 
 
-def _receive(worker: _Worker) -> dict[str, Any] | None:
+def _receive(worker: _Worker[Key]) -> Record | None:
     with contextlib.suppress(EOFError, OSError):
-        answer: dict[str, Any] = json.loads(worker.connection.recv_bytes())
+        answer: Record = json.loads(worker.connection.recv_bytes())
         return answer
     return None
 
 
-def _start(root: Path, slug: str, backend: str | None) -> _Worker:
+def _start(root: Path, slug: str, conditions: Conditions) -> _Worker[Any]:
     ours, theirs = socket.socketpair()
-    complaints = tempfile.TemporaryFile()  # noqa: SIM115
+    # In memory: a full disk must not take away the words that would say so.
+    complaints = os.fdopen(os.memfd_create("complaints"), "w+b")
     with theirs:
         process = subprocess.Popen(
             [
@@ -188,7 +230,7 @@ def _start(root: Path, slug: str, backend: str | None) -> _Worker:
                 str(root),
                 slug,
                 str(theirs.fileno()),
-                *([backend] if backend else []),
+                json.dumps(asdict(conditions)),
             ],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,

@@ -6,7 +6,9 @@ import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from autograder import figure_record
 from autograder.course import ProblemSet
+from autograder.guest.figures import FigureView
 from autograder.guest.loading import Report
 from autograder.journal import Record
 from autograder.kit.bench import FAILED, FAULT, PASSED, Outcome, all_undone, is_undone
@@ -20,6 +22,7 @@ def record(
     *,
     slips: Mapping[str, Variant],
     answers: Mapping[str, str],
+    figures: Mapping[str, FigureView],
     report: Report,
     output: str,
     staff_output: str,
@@ -30,7 +33,8 @@ def record(
 ) -> Record:
     """The journal's record of one grading. `fault` is empty unless the grader itself failed: then its score means nothing.
 
-    `output` is what the submission printed before it had seen a hidden test's inputs, `staff_output` what came after.
+    `output` is what the submission printed before it had seen a hidden test's inputs, `staff_output` what came after;
+    `figures` it drew for public tests, by question.
     """
     faulty = [outcome for outcome in outcomes if outcome.status == FAULT]
     if faulty and not fault:
@@ -43,6 +47,7 @@ def record(
         "tests": [_test(outcome, slips.get(outcome.test)) for outcome in outcomes],
         "extra_data": {
             "questions": questions,
+            "figures": {question: figure_record.to_json(view) for question, view in figures.items()},
             "staff_output": staff_output,
             "problems": [problem_text(problem) for problem in report["problems"]],
             "look": _look(outcomes, report, fault),
@@ -101,6 +106,7 @@ def _test(outcome: Outcome, slip: Variant | None) -> dict[str, Any]:
             "message": outcome.message,
             "slip": slip.name if slip else "",
             "seconds": outcome.seconds,
+            "uses": list(outcome.uses),
         },
     }
 

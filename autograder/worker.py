@@ -1,12 +1,14 @@
 """A grading worker: one pytest session that collects a problem set's tests once and runs them for submission after
 submission, each in a guest of its own.
 
-Started by `run` as `python -m autograder.worker ROOT SLUG FD [BACKEND]`. Over the connection FD it takes pairs of messages,
-a JSON object `{student, filename}` and the submission's bytes, and answers each with a record as JSON.
+Started by `run` as `python -m autograder.worker ROOT SLUG FD CONDITIONS`, where CONDITIONS are `run.Conditions` as JSON.
+Over the connection FD it takes pairs of messages, a `run.Task` as a JSON object and the submission's bytes, and answers each
+with a record as JSON.
 """
 
 from __future__ import annotations
 
+import gc
 import importlib
 import importlib.util
 import json
@@ -27,7 +29,10 @@ from _pytest.runner import runtestprotocol
 import autograder
 from autograder import scoring, variants
 from autograder.course import Course, CourseError, ProblemSet, load_course
+from autograder.guest import confine
+from autograder.guest.figures import FigureView
 from autograder.guest.loading import Report
+from autograder.intake import Submission
 from autograder.kit.bench import FAILED, FAULT, Bench, is_hidden, missing_requirements
 from autograder.kit.marks import Graded, graded_mark
 from autograder.kit.student import Call, StudentError
@@ -36,13 +41,12 @@ from autograder.sandbox.guest import open_zygote
 from autograder.sandbox.runner import GuestRunner
 from autograder.sandbox.zygote import Zygote
 from autograder.slips import SlipFinder
-from autograder.submissions import Submission
 
 
 class GradingBench(Bench):
     """The bench of a grading run: hidden tests, the reference, and submissions from a connection."""
 
-    def __init__(self, course: Course, problem_set: ProblemSet, connection: Connection, backend: str | None) -> None:
+    def __init__(self, course: Course, problem_set: ProblemSet, connection: Connection, backend: str | None = None) -> None:
         super().__init__(course.ledger, problem_set.assignment.seed)
         self.backend = backend
         self.problem_set = problem_set
@@ -56,6 +60,7 @@ class GradingBench(Bench):
         self.slips = SlipFinder(mutants, self.solution, first_names)
         self.calls: dict[str, list[Call]] = {}
         self.candidates: dict[str, list[variants.Variant]] = {}
+        self.figures: dict[str, FigureView] = {}
         self.zygote: Zygote | None = None
 
     @pytest.fixture
@@ -71,6 +76,11 @@ class GradingBench(Bench):
         order = [question.id for question in self.problem_set.assignment.questions]
         items.sort(key=lambda item: (is_hidden(item), order.index(_mark(item).question)))
 
+    def pytest_collection_finish(self) -> None:
+        # What is loaded by now stays, and need not be looked at when a submission is cleared away.
+        gc.collect()
+        gc.freeze()
+
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         if session.testsfailed:
             raise session.Interrupted(f"{session.testsfailed} errors during collection")
@@ -82,17 +92,23 @@ class GradingBench(Bench):
             except EOFError:
                 break
             submission = Submission(task["student"], task["filename"], source)
-            self.connection.send_bytes(json.dumps(self.grade(submission, session.items)).encode("utf-8", "backslashreplace"))
+            by_name = {item.name: item for item in session.items}
+            items = session.items if task["tests"] is None else [by_name[name] for name in task["tests"]]
+            record = self.grade(submission, items, first_failure=task["first_failure"])
+            self.connection.send_bytes(json.dumps(record).encode("utf-8", "backslashreplace"))
         if self.zygote:
             self.zygote.close()
         return True
 
-    def grade(self, submission: Submission, items: list[pytest.Item]) -> dict[str, Any]:
-        """Grade one submission; the record says so if the grader was at fault."""
+    def grade(self, submission: Submission, items: list[pytest.Item], *, first_failure: bool = False) -> dict[str, Any]:
+        """Grade one submission, with `first_failure` only up to it; the record says so if the grader was at fault."""
         started, begun = time.time(), time.perf_counter()
         self.outcomes.clear()
         self.calls.clear()
         self.candidates.clear()
+        self.figures.clear()
+        # Exceptions of the last submission hold its answers, up to megabytes, in cycles.
+        gc.collect()
         answers: dict[str, str] = {}
         slips: dict[str, variants.Variant] = {}
         fault = shown = staff_only = backend = ""
@@ -113,6 +129,8 @@ class GradingBench(Bench):
                     self.run_test(item)
                     if self.outcomes[item.name].status == FAULT:
                         break  # nothing will be scored, and the sandbox may be gone
+                    if first_failure and self.outcomes[item.name].status == FAILED:
+                        break
                     if not is_hidden(item):
                         shown = runner.output
                 report = runner.report
@@ -131,6 +149,7 @@ class GradingBench(Bench):
             [self.outcomes[item.name] for item in items if item.name in self.outcomes],
             slips=slips,
             answers=answers,
+            figures=self.figures,
             report=report,
             output=shown,
             staff_output=staff_only,
@@ -154,11 +173,13 @@ class GradingBench(Bench):
 
     def run_test(self, item: pytest.Item) -> None:
         """Run one test and note what explains it if it fails."""
-        self.current = None
         runtestprotocol(item, nextitem=None, log=False)
         outcome = self.outcomes[item.name]
         calls: list[Call] = self.current.calls if self.current is not None else []
         self.calls.setdefault(outcome.question, []).extend(calls)
+        if not outcome.hidden:
+            for view in (call.value for call in calls if isinstance(call.value, FigureView)):
+                self.figures.setdefault(outcome.question, view)
         if outcome.status == FAILED:
             candidates = self.slips.candidates(outcome.question, calls)
             if candidates:
@@ -226,8 +247,9 @@ def import_file(path: Path) -> ModuleType:
         if path.parent.name == "solutions"
         else f"_course_{path.parent.name}_{path.stem}"
     )
-    if name in sys.modules:
-        return sys.modules[name]
+    known = sys.modules.get(name)
+    if known is not None and known.__file__ == str(path):
+        return known
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise CourseError(f"{path} cannot be imported")
@@ -238,14 +260,15 @@ def import_file(path: Path) -> ModuleType:
 
 
 def main() -> int:
-    root, slug, descriptor = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    root, slug, descriptor, conditions = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), json.loads(sys.argv[4])
+    # Between submissions its closed connection ends a worker; this ends it in the midst of one.
+    confine.die_with_parent()
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     # The course's own files import each other as `solutions.…`, wherever the grader was started.
     sys.path.insert(0, str(root))
     course = load_course(root)
-    problem_set = course.problem_set(slug)
-    connection = Connection(descriptor)
-    bench = GradingBench(course, problem_set, connection, sys.argv[4] if len(sys.argv) > 4 else None)
+    problem_set = course.problem_set(slug).at_share(conditions["share"])
+    bench = GradingBench(course, problem_set, Connection(descriptor), conditions["backend"] or None)
     try:
         bench.zygote = open_zygote(bench.backend)
     except SandboxError as error:

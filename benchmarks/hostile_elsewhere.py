@@ -29,9 +29,9 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 import hostile_table  # noqa: E402
 
 from autograder.course import load_course  # noqa: E402
+from autograder.intake import Submission  # noqa: E402
 from autograder.journal import Journal  # noqa: E402
 from autograder.run import grade  # noqa: E402
-from autograder.submissions import Submission  # noqa: E402
 
 # By kind; what only makes sense against our wire format, or would write outside its folder elsewhere, is left out.
 CHOSEN = {

@@ -22,14 +22,11 @@ def mix(weights: np.ndarray, values: np.ndarray) -> np.ndarray | float:
     Source: D3, ledger row D3-1.
     """
     # BEGIN SOLUTION
-    weights, values = np.asarray(weights), np.asarray(values)
-    if len(weights) != len(values):
-        raise ValueError(f"{len(weights)} weights cannot mix {len(values)} values")
     if (weights < 0).any():
         raise ValueError("a share of the budget cannot be negative")
     if abs(weights.sum() - 1) > 1e-6:
         raise ValueError(f"the weights spend {weights.sum()} of a budget of one")
-    return weights @ values
+    return weights @ values  # refuses another number of values with a ValueError of its own
     # END SOLUTION
 
 
@@ -116,13 +113,11 @@ def masked_softmax(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
     Source: D3, ledger rows D3-5, D3-6, D3-7.
     """
     # BEGIN SOLUTION
-    mask = np.broadcast_to(mask, np.shape(scores))
     legal = np.where(mask, scores, -np.inf)
-    top = legal.max(axis=-1, keepdims=True)
-    # A row with no legal item has the maximum -inf, and -inf - (-inf) would be NaN.
-    growth = np.exp(legal - np.where(np.isfinite(top), top, 0.0))
-    total = growth.sum(axis=-1, keepdims=True)
-    return growth / np.where(total > 0, total, 1.0)
+    # A row with no legal item gets a finite maximum, because -inf - (-inf) would be NaN.
+    growth = np.exp(legal - legal.max(axis=-1, keepdims=True, initial=np.finfo(float).min))
+    # The largest legal score adds exp(0) = 1, so only a row with no legal item has a smaller sum.
+    return growth / np.maximum(growth.sum(axis=-1, keepdims=True), 1.0)
     # END SOLUTION
 
 
@@ -131,39 +126,20 @@ TRIANGLE = np.array([[1.0, 1.0], [3.0, 1.0], [2.0, 3.0]])  # three value vectors
 
 
 # BEGIN SOLUTION
-def nearest_mixture(point: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Find the point of the convex hull of values (n, d) that is nearest to point (d,).
+def nearest_mixture(point: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Find the point of the convex hull of a few values (n, d) that is nearest to point (d,), and the values it mixes.
 
-    Nonnegative least squares on sum_j w_j (values_j - point, s) = (0, s), divided by s: the last equation asks for a
-    sum of one, the others for the point. Its minimiser is a multiple of the nearest mixture's weights. Method: an active
-    set of values that grows and shrinks until no other value pulls; it ends after finitely many steps.
+    Weights that sum to one and may be negative follow from least squares. If all are positive, they are the answer. If
+    not, the nearest mixture does without one of the values that got none: on the way from its weights to those of
+    least squares, which ends nearer to the point, the first weight to reach zero is one of theirs.
     """
-    offsets = values - point
-    size = np.abs(offsets).max()
-    if size == 0:
-        return values[0]
-    equations = np.vstack([offsets.T / size, np.ones(len(values))])
-    target = np.append(np.zeros(len(point)), 1.0)
-    weights = np.zeros(len(values))
-    used = np.zeros(len(values), dtype=bool)
-    for _ in range(10 * len(values)):
-        pull = np.where(used, -np.inf, equations.T @ (target - equations @ weights))
-        if pull.max() <= 1e-13:
-            break
-        used[pull.argmax()] = True
-        while used.any():
-            trial = np.zeros_like(weights)
-            trial[used] = np.linalg.lstsq(equations[:, used], target, rcond=None)[0]
-            if (trial[used] > 0).all():
-                break
-            # Walk from the old weights towards the trial until the first weight reaches zero, and drop that one.
-            sinking = used & (trial <= 0)
-            steps = weights[sinking] / (weights[sinking] - trial[sinking])
-            weights = weights + steps.min() * (trial - weights)
-            used &= weights > 1e-15
-            weights[~used] = 0.0
-        weights = trial
-    return weights / weights.sum() @ values
+    shares = np.linalg.lstsq((values[1:] - values[0]).T, point - values[0], rcond=None)[0]
+    weights = np.append(1 - shares.sum(), shares)
+    unused = np.flatnonzero(weights <= 0)
+    if not unused.size:
+        return weights @ values, values
+    found = [nearest_mixture(point, np.delete(values, j, axis=0)) for j in unused]
+    return min(found, key=lambda one: float(np.linalg.norm(one[0] - point)))
 
 
 # END SOLUTION
@@ -181,8 +157,15 @@ def leaves_hull(point: np.ndarray, values: np.ndarray, tolerance: float = 1e-6) 
     Source: D2 and D3, ledger rows D2-2, D3-8.
     """
     # BEGIN SOLUTION
-    gap = np.linalg.norm(nearest_mixture(point, values) - point)
-    return bool(gap > tolerance * np.abs(values).max())
+    # Mix a few values only, and take in the one that lies furthest in the direction of the gap, until that gains nothing.
+    mixed, distance = values[:1], np.inf
+    while True:
+        mixture, mixed = nearest_mixture(point, mixed)
+        gap = point - mixture
+        if not np.linalg.norm(gap) < distance:
+            return bool(distance > tolerance * np.abs(values).max())
+        distance = np.linalg.norm(gap)
+        mixed = np.vstack([mixed, values[(values @ gap).argmax()]])
     # END SOLUTION
 
 
@@ -190,7 +173,7 @@ def leaves_hull(point: np.ndarray, values: np.ndarray, tolerance: float = 1e-6) 
 # the hull of TRIANGLE by at least 0.1.
 escaping_projection = None
 # BEGIN SOLUTION
-escaping_projection = [[-1.0, 0.0], [0.0, -1.0]]
+escaping_projection = (-np.eye(2)).tolist()  # every value and every average of values is negated
 # END SOLUTION
 
 
@@ -214,7 +197,7 @@ def heatmap(weights: np.ndarray, tokens: list[str]) -> Figure:
         raise ValueError(f"{n} words need a table of {n} x {n} weights, not {np.shape(weights)}")
     figure, axes = plt.subplots(layout="constrained")
     image = axes.imshow(weights, cmap="Greys", vmin=0.0, vmax=1.0)
-    axes.set_xticks(range(n), tokens, rotation=45)
+    axes.set_xticks(range(n), tokens, rotation="vertical")
     axes.set_yticks(range(n), tokens)
     axes.set_xlabel("word read")
     axes.set_ylabel("reading word")

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import builtins
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -36,3 +42,31 @@ def own_input() -> Iterator[None]:
     before = builtins.input
     yield
     builtins.input = before
+
+
+@pytest.fixture(scope="session")
+def graded_for_reading(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A results folder with three graded submissions: a hostile one, one with many mistakes, and a notebook."""
+    folder, results = tmp_path_factory.mktemp("submissions"), tmp_path_factory.mktemp("results")
+    examples = ROOT / "examples" / "submissions" / "ps1"
+    shutil.copy(ROOT / "tests" / "hostile_to_readers.py", folder / "s001.py")
+    shutil.copy(examples / "s003" / "ps1.py", folder / "s003.py")
+    shutil.copy(examples / "s016" / "ps1.ipynb", folder / "s016.ipynb")
+    command = [str(Path(sys.executable).parent / "course"), "grade", "ps1", str(folder), "--results", str(results)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return results
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A headless Chromium; tests that need it are skipped where there is none."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (extra dev)")
+    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
+    path = next((found for name in names if (found := shutil.which(name))), None)
+    if path is None:
+        pytest.skip("no Chromium on PATH; install one to test pages in a real browser")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()

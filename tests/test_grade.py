@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import subprocess
@@ -10,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
-from autograder import run
+from autograder import __version__, run
 from autograder.course import load_course
-from autograder.journal import Journal
-from autograder.submissions import Submission
+from autograder.intake import Submission
+from autograder.journal import Journal, Stored
+from autograder.table import grades_table, history_table
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "examples" / "submissions" / "ps1"
@@ -34,24 +37,29 @@ def without_times(record: Any) -> Any:
     return [without_times(item) for item in record] if isinstance(record, list) else record
 
 
+# Cheap to grade, and of every kind: right, wrong, broken, a notebook, empty, ended by the submission itself.
+AGAIN = ("s005", "s006", "s007", "s010", "s012", "s018", "s019")
+
+
+def graded(results: Path, *arguments: str) -> list[dict[str, Any]]:
+    answer = course("grade", "ps1", EXAMPLES, "--json", "--results", results, *arguments)
+    assert answer.returncode == 0, answer.stderr
+    records: list[dict[str, Any]] = json.loads(answer.stdout)["results"]
+    return records
+
+
 @pytest.fixture(scope="module")
-def twice(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], dict[str, Any]]:
-    """All examples, graded from nothing two times, with different numbers of workers."""
-    documents = []
-    for jobs in ("2", "1"):
-        results = tmp_path_factory.mktemp("results")
-        answer = course("grade", "ps1", EXAMPLES, "--json", "--jobs", jobs, "--results", results)
-        assert answer.returncode == 0, answer.stderr
-        documents.append(json.loads(answer.stdout))
-    return documents[0], documents[1]
+def examples(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """The records of all examples."""
+    return graded(tmp_path_factory.mktemp("results"), "--jobs", "2")
 
 
 @pytest.mark.slow
-def test_the_examples_score_what_their_readme_says(twice: tuple[dict[str, Any], dict[str, Any]]) -> None:
+def test_the_examples_score_what_their_readme_says(examples: list[dict[str, Any]]) -> None:
     rows = re.findall(r"^\| (s\d+) \|.*?\|.*?\|(.*)\|$", (EXAMPLES / "README.md").read_text(encoding="utf-8"), re.M)
     expected = {student: [cell.strip() for cell in cells.split("|")] for student, cells in rows}
     found = {}
-    for record in twice[0]["results"]:
+    for record in examples:
         extra = record["extra_data"]
         cells = []
         for question in extra["questions"]:
@@ -65,16 +73,17 @@ def test_the_examples_score_what_their_readme_says(twice: tuple[dict[str, Any], 
 
 
 @pytest.mark.slow
-def test_two_runs_give_the_same_records_but_for_times(twice: tuple[dict[str, Any], dict[str, Any]]) -> None:
-    assert without_times(twice[0]) == without_times(twice[1])
+def test_two_runs_give_the_same_records_but_for_times(examples: list[dict[str, Any]], tmp_path: Path) -> None:
+    """Whatever the number of workers, and whoever was graded before in the same worker."""
+    first = [record for record in examples if record["extra_data"]["provenance"]["student"] in AGAIN]
+    again = graded(tmp_path, "--jobs", "1", *(part for student in AGAIN for part in ("--only", student)))
+    assert len(first) == len(AGAIN)
+    assert without_times(again) == without_times(first)
 
 
 @pytest.mark.slow
-def test_what_a_grader_should_look_at_is_named(twice: tuple[dict[str, Any], dict[str, Any]]) -> None:
-    look = {
-        record["extra_data"]["provenance"]["student"]: " ".join(record["extra_data"]["look"])
-        for record in twice[0]["results"]
-    }
+def test_what_a_grader_should_look_at_is_named(examples: list[dict[str, Any]]) -> None:
+    look = {record["extra_data"]["provenance"]["student"]: " ".join(record["extra_data"]["look"]) for record in examples}
     assert look["s001"] == ""
     assert "SyntaxError" in look["s006"]
     assert "`leaves_hull` did not finish within 5 s" in look["s008"]
@@ -92,14 +101,18 @@ def test_one_student_is_graded_and_the_record_is_kept_and_reused(tmp_path: Path)
     before = record.read_bytes()
     assert course(*arguments).stdout == first.stdout
     assert record.read_bytes() == before
-    assert [path.name for path in record.parent.iterdir()] == ["001.json"]
+    assert sorted(path.name for path in record.parent.iterdir()) == ["001.attempt.json", "001.json"]
 
 
-def test_a_second_attempt_gets_a_number_of_its_own(tmp_path: Path) -> None:
-    for text in ("def mix(weights, values): return weights @ values\n", "mix = None\n"):
+def test_a_second_attempt_gets_a_number_of_its_own_and_the_first_keeps_its_grading(tmp_path: Path) -> None:
+    sources = ("def mix(weights, values): return weights @ values\n", "mix = None\n")
+    for text in sources:
         (tmp_path / "s001.py").write_text(text)
-        course("grade", "ps1", tmp_path / "s001.py", "--results", tmp_path / "results")
-    assert sorted(path.name for path in (tmp_path / "results/ps1/s001").iterdir()) == ["001.json", "002.json"]
+        answer = course("grade", "ps1", tmp_path / "s001.py", "--results", tmp_path / "results")
+    assert "s001 #2" in answer.stdout
+    journal = Journal(tmp_path / "results/ps1")
+    assert [journal.source(attempt).decode() for attempt in journal.attempts("s001")] == list(sources)
+    assert [stored.path.name for stored in journal.records("s001")] == ["001.json", "002.json"]
 
 
 def test_what_is_no_submission_is_listed_and_asks_for_attention(tmp_path: Path) -> None:
@@ -133,39 +146,85 @@ def test_an_empty_folder_is_an_error_that_says_what_was_expected(tmp_path: Path)
     assert "s001.py" in answer.stderr
 
 
-def test_a_killed_worker_is_tried_again_and_costs_no_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    problem_set = load_course(ROOT).problem_set("ps1")
-    submission = Submission("s001", "ps1.py", b"def mix(weights, values): return weights @ values\n")
-    killed = []
+@pytest.fixture
+def kills(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Kills each worker as soon as it has been given something, as often as the number in this list says."""
+    left = [1]
     give = run._Worker.give
 
-    def give_and_kill(worker: run._Worker, task: Submission, seconds: float) -> None:
-        give(worker, task, seconds)
-        if not killed:
-            killed.append(worker.process.pid)
+    def give_and_kill(worker: run._Worker[Any], key: Any, task: run.Task, seconds: float) -> None:
+        give(worker, key, task, seconds)
+        if left[0] > 0:
+            left[0] -= 1
             worker.process.kill()
 
     monkeypatch.setattr(run._Worker, "give", give_and_kill)
-    (stored,) = run.grade(ROOT, problem_set, [submission], Journal(tmp_path), jobs=1)
-    assert len(killed) == 1
+    return left
+
+
+def graded_here(journal: Journal, source: bytes) -> Stored:
+    attempt = journal.add(Submission("s001", "ps1.py", source))
+    (stored,) = run.grade(ROOT, load_course(ROOT).problem_set("ps1"), [attempt], journal, lambda attempt: None, jobs=1)
+    return stored
+
+
+def test_a_killed_worker_is_tried_again_and_costs_no_points(tmp_path: Path, kills: list[int]) -> None:
+    stored = graded_here(Journal(tmp_path), b"def mix(weights, values): return weights @ values\n")
+    assert kills == [0]
     assert stored.provenance["fault"] == ""
     assert stored.record["score"] > 0
 
 
-def test_a_grader_that_fails_twice_reports_its_own_fault_and_no_zero(
+def test_a_worker_that_ended_before_it_was_given_anything_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    problem_set = load_course(ROOT).problem_set("ps1")
-    submission = Submission("s001", "ps1.py", b"mix = None\n")
+    ended = []
     give = run._Worker.give
 
-    def give_and_kill(worker: run._Worker, task: Submission, seconds: float) -> None:
-        give(worker, task, seconds)
-        worker.process.kill()
+    def kill_and_give(worker: run._Worker[Any], key: Any, task: run.Task, seconds: float) -> None:
+        if not ended:
+            ended.append(worker.process.pid)
+            worker.process.kill()
+            worker.process.wait()
+        give(worker, key, task, seconds)
 
-    monkeypatch.setattr(run._Worker, "give", give_and_kill)
+    monkeypatch.setattr(run._Worker, "give", kill_and_give)
+    stored = graded_here(Journal(tmp_path), b"def mix(weights, values): return weights @ values\n")
+    assert len(ended) == 1
+    assert stored.provenance["fault"] == ""
+
+
+def test_a_grader_that_fails_twice_reports_its_own_fault_and_no_zero(tmp_path: Path, kills: list[int]) -> None:
+    kills[0] = 2
+    loaded = load_course(ROOT)
+    problem_set = loaded.problem_set("ps1")
     journal = Journal(tmp_path)
-    (stored,) = run.grade(ROOT, problem_set, [submission], journal, jobs=1)
+    stored = graded_here(journal, b"mix = None\n")
     assert "worker ended" in stored.provenance["fault"]
     assert stored.record["extra_data"]["look"][0].startswith("grader fault")
-    assert journal.find("s001", {"submission": submission.sha256}) is None
+    (attempt,) = journal.attempts("s001")
+    assert journal.find(attempt, suite=problem_set.suite_hash(), engine=__version__) is None
+    assert journal.in_force("s001") == {}
+    # It has all that a record has, so that it can be shown as any other.
+    console = Console(file=io.StringIO(), width=120)
+    console.print(history_table(loaded, problem_set, journal, "s001"))
+    console.print(grades_table(problem_set, [stored], []))
+    assert "fault" in console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def test_sources_are_read_when_they_are_given_out(tmp_path: Path, kills: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """All submissions of a large course together may not fit into memory."""
+    kills[0] = 0
+    steps = []
+    source, append = Journal.source, Journal.append
+    monkeypatch.setattr(Journal, "source", lambda journal, one: steps.append(f"read {one.number}") or source(journal, one))
+    monkeypatch.setattr(
+        Journal, "append", lambda journal, one, record: steps.append(f"wrote {one.number}") or append(journal, one, record)
+    )
+    journal = Journal(tmp_path)
+    attempts = [journal.add(Submission("s001", "ps1.py", b"x = %d\n" % number)) for number in range(4)]
+    run.grade(ROOT, load_course(ROOT).problem_set("ps1"), attempts, journal, lambda attempt: None, jobs=1)
+    # The next is read when the one before it is graded, and no earlier.
+    assert [step for step in steps if step.startswith("read")] == [f"read {number}" for number in range(1, 5)]
+    assert steps.index("wrote 1") < steps.index("read 3")
+    assert steps.index("wrote 2") < steps.index("read 4")

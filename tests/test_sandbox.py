@@ -246,6 +246,16 @@ def test_processor_time_is_bounded(zygote: Zygote) -> None:
             Student(runner).forever()
 
 
+def test_processor_time_of_a_call_is_bounded_apart_from_its_wall_time(zygote: Zygote) -> None:
+    # One thread gets no more processor time than wall time, and a test machine may have one core: so the share is lowered.
+    source = SOURCE + b"from autograder.guest import loading\nloading.PROCESSOR_SHARE = 0.01\n"
+    with GuestRunner(zygote, "ps1.py", source, Limits(call_seconds=20)) as runner:
+        runner.load()
+        with pytest.raises(Stopped, match=r"`forever` used more than 0\.2 s of processor time"):
+            Student(runner).forever()
+        assert Student(runner).plus_one(1.0) == 2.0
+
+
 def test_a_sandbox_that_cannot_start_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("autograder.sandbox.backends.find_bwrap", lambda: None)
     with pytest.raises(SandboxError, match="bubblewrap is not installed"):

@@ -52,6 +52,8 @@ def test_mix_refuses_a_wrong_budget(student):
     refuses(student.mix, np.array([0.2, 0.2, 0.2]), values, name="mix", why="the weights sum to 0.6")
     refuses(student.mix, np.array([0.5, 0.5, 0.5]), values, name="mix", why="the weights sum to 1.5")
     refuses(student.mix, np.array([0.7, 0.7, -0.4]), values, name="mix", why="a weight is negative")
+    name = "mix([0, 1, 0], [10, 20, 30])"
+    close(scalar(student.mix(np.array([0.0, 1.0, 0.0]), values), name=name), 20.0, atol=LOOSE * 20, name=name)
     # Ten tenths do not sum to one exactly in floating point.
     name = "mix([0.1] * 10, [0, 1, ..., 9])"
     close(scalar(student.mix(np.full(10, 0.1), np.arange(10.0)), name=name), 4.5, atol=LOOSE, name=name)
@@ -406,8 +408,9 @@ def test_one_value_and_repeated_values(student):
 @graded("hull", points=1, hint="Many values, wide vectors: the method must not depend on two dimensions or on three values.")
 def test_hulls_of_random_values(student, rng):
     """Random averages are inside; the same points pushed beyond a supporting plane are outside."""
-    for n, d in ((5, 2), (7, 3), (10, 2), (12, 5), (6, 8), (4, 1)):
-        values = rng.normal(size=(n, d)) * 10.0 ** rng.integers(-2, 3)
+    # The limit is relative to the values, so the unit must not matter.
+    for n, d, unit in ((5, 2, 1e-6), (7, 3, 1.0), (10, 2, 1e6), (12, 8, 1e2), (6, 8, 1e-2), (4, 1, 1.0)):
+        values = rng.normal(size=(n, d)) * unit
         size = np.abs(values).max()
         for _ in range(3):
             inside = rng.dirichlet(np.ones(n)) @ values

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib.util
 import inspect
 import json
@@ -48,6 +49,24 @@ have not begun says "not done yet".
 
 After you hand in, hidden tests run as well. They check the same promises with other numbers: what the docstring says, for
 every input it allows. Of a hidden test you will read what it is about and a hint, but not its numbers.
+
+## Get a new version
+
+Sometimes a problem set is corrected after you have begun. Download the new zip; there is no need to unpack it. In this
+folder, the one that holds `ps1` and `autograder`, run
+
+    python -m autograder.kit.update path/to/new.zip --check
+    python -m autograder.kit.update path/to/new.zip
+
+The first line only says what would be done. The second does it:
+
+- What you have filled in stays, letter by letter, and so do your own functions, comments and cells.
+- Stubs you have not begun, the lesson and the public tests become the new ones. New questions are put in at their place.
+- If the task of an answer you have written reads otherwise now, you are told, with the difference. Read these lines.
+- A file of ours that you had changed is kept beside the new one as `<name>.mine`.
+
+What the changed files were before is in a folder such as `backup-1.0.0`. Close the notebook in Jupyter first, and open
+it again afterwards.
 
 ## Hand in
 
@@ -145,41 +164,42 @@ def _banner(question: Question, place: int) -> str:
     return f"Question {place}: {question.title} ({question.tier}, {points}{who})"
 
 
-def _numbered(problem_set: ProblemSet) -> dict[str, str]:
+def banners(problem_set: ProblemSet) -> dict[str, str]:
+    """The line that stands above each question's stub, by question."""
     questions = problem_set.assignment.questions
     return {question.id: _banner(question, place) for place, question in enumerate(questions, start=1)}
 
 
 def _readme(problem_set: ProblemSet) -> str:
-    banners = _numbered(problem_set)
+    titles = banners(problem_set)
     text = []
     for part in handout_parts(problem_set):
         text.append(part.prose)
         if part.question:
             names = ", ".join(f"`{name}`" for name in problem_set.question(part.question).names)
-            text.append(f"> **{banners[part.question]}.** Your turn: {names}.")
+            text.append(f"> **{titles[part.question]}.** Your turn: {names}.")
     return "\n\n".join(text) + "\n"
 
 
 def _module(problem_set: ProblemSet, set_up: str, stubs: dict[str, str]) -> str:
-    banners = _numbered(problem_set)
+    titles = banners(problem_set)
     text = set_up
     for name, code in stubs.items():
-        text += f"\n\n# --- {banners[name]}\n\n{code}"
+        text += f"\n\n# --- {titles[name]}\n\n{code}"
     return text
 
 
 def _notebook(problem_set: ProblemSet, set_up: str, stubs: dict[str, str], checked: Collection[str]) -> str:
-    banners = _numbered(problem_set)
+    titles = banners(problem_set)
     start = 'import sys\n\nsys.path.insert(0, "..")  # where the folder `autograder` lies\nfrom autograder.kit import check'
     cells = []
     for number, part in enumerate(handout_parts(problem_set)):
         cells.append(new_markdown_cell(part.prose, id=f"prose-{number}"))
         if number == 0:
-            cells.append(new_code_cell(_without_docstring(set_up), id="set-up"))
+            cells.append(new_code_cell(without_docstring(set_up), id="set-up"))
             cells.append(new_code_cell(start, id="set-up-check"))
         if part.question:
-            code = f"# {banners[part.question]}\n\n{stubs[part.question].strip()}"
+            code = f"# {titles[part.question]}\n\n{stubs[part.question].strip()}"
             cells.append(new_code_cell(code, id=f"answer-{part.question}".replace("_", "-")))
             if part.question in checked:
                 check = new_code_cell(f'check("{part.question}")', id=f"check-{part.question}".replace("_", "-"))
@@ -196,7 +216,7 @@ def _notebook(problem_set: ProblemSet, set_up: str, stubs: dict[str, str], check
     return text + "\n"
 
 
-def _without_docstring(set_up: str) -> str:
+def without_docstring(set_up: str) -> str:
     """The set-up cell of a notebook, whose first prose cell says what the module's docstring says."""
     tree = ast.parse(set_up)
     first = tree.body[0] if tree.body else None
@@ -208,11 +228,6 @@ def _without_docstring(set_up: str) -> str:
 def _description(problem_set: ProblemSet, public: str, points: dict[str, float]) -> str:
     """`problem_set.json`: what the student's own run needs to know. Of the ledger, only rows that public tests cite."""
     assignment = problem_set.assignment
-    rows = read_yaml(problem_set.ledger_path)["rows"]
-    cited = sorted(set(_ROW.findall(public)))
-    missing = [row for row in cited if row not in rows]
-    if missing:
-        raise CourseError(f"{problem_set.folder / 'test_public.py'}: the ledger has no row {', '.join(missing)}")
     description: dict[str, Any] = {
         "slug": assignment.slug,
         "title": assignment.title,
@@ -230,9 +245,26 @@ def _description(problem_set: ProblemSet, public: str, points: dict[str, float])
             }
             for question in assignment.questions
         ],
-        "ledger": {row: rows[row] for row in cited},
+        "ledger": cited_rows(problem_set, "test_public.py", public),
     }
     return json.dumps(description, indent=1, ensure_ascii=False) + "\n"
+
+
+def cited_rows(problem_set: ProblemSet, filename: str, tests: str) -> dict[str, Any]:
+    """The ledger's rows that `tests`, text of the test file `filename`, cites."""
+    rows = _ledger_rows(problem_set.ledger_path, problem_set.ledger_path.stat().st_mtime_ns)
+    cited = sorted(set(_ROW.findall(tests)))
+    missing = [row for row in cited if row not in rows]
+    if missing:
+        raise CourseError(f"{problem_set.folder / filename}: the ledger has no row {', '.join(missing)}")
+    return {row: rows[row] for row in cited}
+
+
+@functools.lru_cache(maxsize=1)
+def _ledger_rows(path: Path, _changed: int) -> dict[str, Any]:
+    """The ledger's rows; kept, because a suite of every question asks for them, and YAML is slow to read."""
+    rows: dict[str, Any] = read_yaml(path)["rows"]
+    return rows
 
 
 def public_points(problem_set: ProblemSet) -> dict[str, float]:

@@ -55,6 +55,11 @@ def solution_blocks(problem_set: ProblemSet) -> Blocks:
     return Blocks(set_up, {name: "\n".join(lines).strip() + "\n" for name, lines in parts.items()})
 
 
+def as_module(blocks: Blocks) -> str:
+    """The module that blocks came from, or one like it: a solution, or with stubs for blocks what students receive."""
+    return "\n\n".join([blocks.set_up, *(f"# === question: {name} ===\n{text}" for name, text in blocks.questions.items())])
+
+
 def stub(block: str, where: Path) -> str:
     """A block with its solution taken out: raises inside functions, nothing at top level."""
     lines: list[str] = []

@@ -29,6 +29,8 @@ MAX_TEXT = 1000
 MAX_FRAMES = 8
 MAX_WARNINGS = 20
 FILE = "<submission>"
+# Processor time of a call, beside its wall time: one thread never reaches it, several that compute at once do.
+PROCESSOR_SHARE = 1.5
 CHANGED = "the function changes its argument in place; work on a copy"
 
 # Cell magics whose body is ordinary Python; cells with any other one are not Python and are passed over.
@@ -52,23 +54,48 @@ class time_limit:
     A context manager as a class: entered for every call, a generator would cost more than the timer.
     """
 
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._works = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    _for_good = False
+    _seconds = 0.0
 
-    def _stop(self, _signal: int, _frame: types.FrameType | None) -> None:
-        raise TimeUp(f"did not finish within {self._seconds:g} s")
+    def __init__(self, seconds: float) -> None:
+        self._own = seconds
+        self._works = time_limit._for_good or (
+            hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+        )
+
+    @classmethod
+    def for_good(cls) -> None:
+        """Leave the signals' handlers in place from now on, as a guest does: placing them costs more than the timers.
+
+        Processor time is then bounded too. A laptop's is not: its linear algebra may use every core.
+        """
+        signal.signal(signal.SIGALRM, cls._stop)
+        signal.signal(signal.SIGPROF, cls._stop)
+        cls._for_good = True
+
+    @staticmethod
+    def _stop(number: int, _frame: types.FrameType | None) -> None:
+        if number == signal.SIGALRM:
+            raise TimeUp(f"did not finish within {time_limit._seconds:g} s")
+        raise TimeUp(f"used more than {PROCESSOR_SHARE * time_limit._seconds:g} s of processor time")
 
     def __enter__(self) -> None:
         if self._works:
-            self._previous = signal.signal(signal.SIGALRM, self._stop)
+            time_limit._seconds = self._own
             # More alarms follow the first, for code that catches everything once.
-            signal.setitimer(signal.ITIMER_REAL, self._seconds, 0.05)
+            if time_limit._for_good:
+                signal.setitimer(signal.ITIMER_PROF, PROCESSOR_SHARE * self._own, 0.05)
+            else:
+                self._previous = signal.signal(signal.SIGALRM, time_limit._stop)
+            signal.setitimer(signal.ITIMER_REAL, self._own, 0.05)
 
     def __exit__(self, *_: object) -> None:
         if self._works:
             signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, self._previous)
+            if time_limit._for_good:
+                signal.setitimer(signal.ITIMER_PROF, 0)
+            else:
+                signal.signal(signal.SIGALRM, self._previous)
 
 
 def describe_error(error: BaseException, unit: str = "") -> Report:
@@ -126,7 +153,7 @@ def load(
     given = set(namespace)
     problems: list[Report] = []
     try:
-        units = _cells(source) if notebook else [("", source)]
+        units = code_cells(source) if notebook else [("", source)]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         units = []
         problems.append({**describe_error(error), "message": f"this is not a notebook that can be read: {error}"[:MAX_TEXT]})
@@ -150,15 +177,20 @@ def _run_unit(unit: str, text: bytes | str, namespace: dict[str, Any], seconds: 
     filename = f"{FILE} {unit}".strip()
     if unit and isinstance(text, str):
         text = _without_magics(text)
-    tree = compile(text, filename, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
-    assert isinstance(tree, ast.Module)
-    if definitions_only:
-        tree.body = [node for node in tree.body if _is_definition(node)]
+    # Without this module's own `from __future__` imports.
+    code = compile(_definitions_of(text, filename) if definitions_only else text, filename, "exec", dont_inherit=True)
     shown = text if isinstance(text, str) else text.decode("utf-8", "replace")
     linecache.cache[filename] = (len(shown), None, io.StringIO(shown).readlines(), filename)
     with time_limit(seconds):
-        # Without this module's own `from __future__` imports.
-        exec(compile(tree, filename, "exec", dont_inherit=True), namespace)
+        exec(code, namespace)
+
+
+def _definitions_of(text: bytes | str, filename: str) -> ast.Module:
+    """What is run of a unit that hung or ended the process: imports, functions, classes and constants."""
+    tree = compile(text, filename, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+    assert isinstance(tree, ast.Module)
+    tree.body = [node for node in tree.body if _is_definition(node)]
+    return tree
 
 
 def _is_definition(node: ast.stmt) -> bool:
@@ -166,7 +198,7 @@ def _is_definition(node: ast.stmt) -> bool:
     return constant or isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
 
 
-def _cells(source: bytes) -> list[tuple[str, str]]:
+def code_cells(source: bytes) -> list[tuple[str, str]]:
     """The code cells of a notebook, each with its name. Numbers count all cells, as a reader does."""
     notebook = json.loads(source.decode("utf-8-sig"))
     if notebook.get("nbformat") != 4:
@@ -210,11 +242,11 @@ def _notebook_names() -> dict[str, Any]:
 def _kit_stand_in() -> types.ModuleType:
     """What `from autograder.kit import check` finds where the kit is not: in the guest, which holds no tests."""
 
-    def check(_question: str) -> None:
+    def check(_question: object) -> None:
         """Does nothing; the grader runs the tests."""
 
     kit = types.ModuleType("autograder.kit")
-    kit.check = check  # type: ignore[attr-defined]
+    kit.check = kit.cell_points = check  # type: ignore[attr-defined]
     return kit
 
 
@@ -228,10 +260,11 @@ def invoke(receive: Receive, seconds: float, *, repeat: bool) -> tuple[list[wire
     and the texts of the warnings of the last call. Its exceptions pass through; `ValueError` if it changed an argument.
     """
     answers: list[wire.Encoded] = []
+    before: bytes | bytearray = b""
     for _ in range(2 if repeat else 1):
         function, args, kwargs = receive()
         # The numbers of arrays cannot be changed; all else is compared with what it was.
-        before = wire.encode((args, kwargs))[0]
+        before = before or wire.encode((args, kwargs))[0]
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             with time_limit(seconds):

@@ -71,10 +71,10 @@ class Connection:
         self._namespace = namespace
 
 
-def serve(stream: socket.socket) -> None:
+def serve(connection: Connection) -> None:
     """Answer the host's messages for ever; leaves only by ending the process."""
-    connection = Connection(stream)
     namespace: dict[str, Any] = {}
+    loading.time_limit.for_good()
     while True:
         message = connection.receive()
         if message[0] == "load":

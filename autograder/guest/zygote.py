@@ -13,6 +13,7 @@ import importlib
 import json
 import os
 import select
+import shutil
 import site
 import socket
 import sys
@@ -58,7 +59,12 @@ def main() -> None:
     gc.collect()
     gc.freeze()
     control.send(json.dumps({"ready": True}).encode())
-    _loop(control, settings, program)
+    try:
+        _loop(control, settings, program)
+    finally:
+        # The worker does this as well, unless it was killed.
+        if settings["stage"]:
+            shutil.rmtree(settings["stage"], ignore_errors=True)
 
 
 def _loop(control: socket.socket, settings: dict[str, Any], program: bytes) -> None:
@@ -111,7 +117,7 @@ def _be_guest(
         os.dup2(source, target)
     os.closerange(GUEST_SOCKET + 1, 65536)
     control.detach()
-    connection = socket.socket(fileno=GUEST_SOCKET)
+    connection = serve.Connection(socket.socket(fileno=GUEST_SOCKET))
     try:
         if settings["namespaces"]:
             confine.map_own_user(*settings["ids"])
@@ -130,9 +136,9 @@ def _be_guest(
         confine.die_with_parent()
         confine.drop_privileges()
         confine.filter_system_calls(program)
-        serve.Connection(connection).send(("confined",))
+        connection.send(("confined",))
     except BaseException as error:
-        serve.Connection(connection).send(("unconfined", f"{type(error).__name__}: {error}"))
+        connection.send(("unconfined", f"{type(error).__name__}: {error}"))
         os._exit(1)
     warnings.resetwarnings()
     sys.argv[:] = ["submission"]

@@ -1,11 +1,13 @@
-"""`check("softmax")` in a notebook: the question's public tests on what the notebook has defined so far."""
+"""A question's tests on what a notebook has defined so far: `check("softmax")`, and the test cells of nbgrader."""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from autograder.guest import loading
 
@@ -36,3 +38,20 @@ def check(question: str) -> None:
             plugins=[bench],
         )  # fmt: skip
     print("\n".join(bench.summary()))
+
+
+def cell_points(suite: Mapping[str, Any]) -> float | None:
+    """Run a suite (see `kit.embedded`) in a test cell of nbgrader, print what a student may read, and return the points.
+
+    `None`, which nbgrader takes for full points, if all tests passed: a released cell lacks the hidden tests, and
+    `nbgrader validate` should not call it failed for that.
+    """
+    if loading.loading_now:
+        return None
+    # Imported here, as above.
+    from autograder.kit.bench import PASSED
+    from autograder.kit.embedded import report, run_tests
+
+    outcomes = run_tests(sys._getframe(1).f_globals, suite)
+    print(report(outcomes))
+    return None if all(outcome.status == PASSED for outcome in outcomes) else sum(outcome.earned for outcome in outcomes)

@@ -103,18 +103,21 @@ class StudentFunction(wire.Named):
 class Student:
     """A submission, as tests see it: `student.softmax(scores)`, `student.value("reading")`.
 
-    `warnings` holds the texts of the warnings that the last call gave ("RuntimeWarning: divide by zero ...").
+    `warnings` holds the texts of the warnings that the last call gave ("RuntimeWarning: divide by zero ..."), `names` what
+    was asked for.
     """
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
         self._repeat = True
         self.calls: list[Call] = []
+        self.names: set[str] = set()
         self.warnings: list[str] = []
 
     def __getattr__(self, name: str) -> StudentFunction:
         if name.startswith("_"):
             raise AttributeError(name)
+        self.names.add(name)
         return StudentFunction(name, self, self._repeat)
 
     @property
@@ -126,6 +129,7 @@ class Student:
 
     def value(self, name: str) -> Any:
         """The value of a variable; raises `NotDone` while it is `None`."""
+        self.names.add(name)
         value = self._runner.read(name)
         if value is None:
             raise NotDone(f"{UNDONE}: `{name}`")

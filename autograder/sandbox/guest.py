@@ -201,7 +201,7 @@ def open_zygote(backend: str | None = None) -> Zygote:
             zygote = Zygote(BACKENDS[name]())
             Guest(zygote, GuestLimits(), message_bytes=2**16, output_bytes=2**16).close()
             return zygote
-        except SandboxError as error:
+        except (SandboxError, OSError) as error:
             reasons.append(f"{name}: {error}")
     advice = "`course doctor` says what is missing and how to get it"
     raise SandboxError("no sandbox works here; " + advice + "\n" + "\n".join(reasons))

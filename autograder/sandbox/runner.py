@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,16 @@ class Limits:
     message_bytes: int = 64 * 2**20
     output_bytes: int = 4 * 2**20
     guest: GuestLimits = field(default_factory=GuestLimits)
+
+    def at_share(self, share: float) -> Limits:
+        """A share of the time and memory, and all of the rest."""
+        guest = replace(
+            self.guest,
+            memory_bytes=int(self.guest.memory_bytes * share),
+            cpu_seconds=math.ceil(self.guest.cpu_seconds * share),
+        )
+        seconds = {name: getattr(self, name) * share for name in ("call_seconds", "load_seconds", "submission_seconds")}
+        return replace(self, guest=guest, **seconds)
 
 
 class GuestRunner:

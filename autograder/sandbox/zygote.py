@@ -9,7 +9,6 @@ import select
 import signal
 import socket
 import subprocess
-import tempfile
 import time
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -61,9 +60,11 @@ class Zygote:
             "uid": GUEST_UID,
             "namespaces": launch.namespaces,
             "readable": launch.readable,
+            "stage": launch.stage.name if launch.stage else "",
         }
         self._ended: dict[int, int] = {}
-        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115
+        # In memory: a full disk must not take away the words that would say so.
+        self._complaints = os.fdopen(os.memfd_create("complaints"), "w+b")
         command = [*launch.command, "-I", "-S", launch.script, str(theirs.fileno()), json.dumps(settings)]
         with theirs:
             self._process = subprocess.Popen(

@@ -51,6 +51,7 @@ MAX_KEYS = 4096  # in one message; keys that are not strings can be made to coll
 _NAMES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128"
 DTYPES = [np.dtype(name) for name in _NAMES.split()]
 _CODES = {dtype: code for code, dtype in enumerate(DTYPES)}
+_EMPTY = {dtype: np.frombuffer(bytes(16), dtype)[:0] for dtype in DTYPES}  # read-only
 
 _COUNT = struct.Struct("<I")
 _INT = struct.Struct("<q")
@@ -159,12 +160,14 @@ class _Encoder:
             raise WireError(f"more than {MAX_VALUES} values outside arrays are too many to send; use arrays")
         self.header.append(_CONTAINERS[kind])
         self.header += _COUNT.pack(len(value))
-        for item in value:
-            if kind is dict:
-                _check_key(item)
-            self.encode(item, depth + 1)
-            if kind is dict:
-                self.encode(value[item], depth + 1)
+        if kind is dict:
+            for key, item in value.items():
+                _check_key(key)
+                self.encode(key, depth + 1)
+                self.encode(item, depth + 1)
+        else:
+            for item in value:
+                self.encode(item, depth + 1)
 
     def encode(self, value: Any, depth: int = 0) -> None:
         kind = type(value)
@@ -249,7 +252,7 @@ def frame(value: Any, handles: list[Callable[..., Any]] | None = None) -> Buffer
 
 
 class _Decoder:
-    """Reads one header from front to back. Every read checks that the bytes are there, before anything is made of them."""
+    """Reads one header from front to back. Where its bytes end too early, `IndexError` or `struct.error` is raised."""
 
     def __init__(
         self,
@@ -268,22 +271,19 @@ class _Decoder:
         self.look_up = look_up
 
     def byte(self) -> int:
-        at = self.at
-        if at >= self.end:
-            raise WireError("the header ends too early")
-        self.at = at + 1
-        return self.header[at]
+        self.at += 1
+        return self.header[self.at - 1]
 
     def take(self, count: int) -> bytes:
-        at, self.at = self.at, self.at + count
-        if self.at > self.end:
-            raise WireError("the header ends too early")
-        return self.header[at : self.at]
+        at = self.at
+        self.at = stop = at + count
+        if stop > self.end:
+            raise IndexError
+        return self.header[at:stop]
 
     def unpack(self, form: struct.Struct) -> tuple[Any, ...]:
-        at, self.at = self.at, self.at + form.size
-        if self.at > self.end:
-            raise WireError("the header ends too early")
+        at = self.at
+        self.at = at + form.size
         return form.unpack_from(self.header, at)
 
     def count(self) -> int:
@@ -319,22 +319,20 @@ class _Decoder:
         if dimensions > MAX_DIMENSIONS:
             raise WireError(f"an array of {dimensions} dimensions")
         shape = self.unpack(_SHAPES[dimensions])
-        if max(shape, default=0) >= 2**63:
-            raise WireError(f"an array of shape {shape}")
-        start = self.used
-        self.used = stop = start + math.prod(shape) * dtype.itemsize
+        start, count = self.used, math.prod(shape)
+        self.used = stop = start + count * dtype.itemsize
         if stop > len(self.payload):
             raise WireError(f"an array of {stop - start} bytes in a payload of {len(self.payload)}")
         try:
-            flat = np.frombuffer(self.payload[start:stop], dtype) if stop > start else np.zeros(0, dtype)
-            flat.flags.writeable = False
+            flat = np.frombuffer(self.payload, dtype, count, start) if count else _EMPTY[dtype]
             _check_truth_values(flat)
             return flat.reshape(shape)
-        except ValueError as problem:
+        except (ValueError, OverflowError) as problem:
             raise WireError(f"an array of shape {shape}: {problem}") from None
 
     def decode(self, depth: int = 0) -> Any:
-        tag = self.byte()
+        tag = self.header[self.at]
+        self.at += 1
         if tag == _TAG_FLOAT:
             return self.unpack(_FLOAT)[0]
         if tag == _TAG_INT:
@@ -407,7 +405,7 @@ def _check_key(key: Any) -> None:
 
 def _check_truth_values(array: np.ndarray) -> None:
     """NumPy takes a bool's byte on trust; one that is neither 0 nor 1 would be true and yet not equal to True."""
-    if array.dtype == np.bool_ and array.view(np.uint8).max(initial=0) > 1:
+    if array.dtype.kind == "b" and array.view(np.uint8).max(initial=0) > 1:
         raise WireError("a truth value that is neither 0 nor 1")
 
 
@@ -424,7 +422,10 @@ def decode(
     submission; without them such values are refused, as the host must.
     """
     decoder = _Decoder(bytes(header), memoryview(payload), handle_callable, look_up)
-    value = decoder.decode()
+    try:
+        value = decoder.decode()
+    except (IndexError, struct.error):
+        raise WireError("the header ends too early") from None
     if decoder.at != len(decoder.header) or decoder.used != len(decoder.payload):
         raise WireError("bytes are left over after the value")
     return value
@@ -454,7 +455,7 @@ class FrameReader:
     def __init__(self, fill: Callable[[memoryview], int], limit: int = MAX_HEADER + MAX_PAYLOAD) -> None:
         self._fill = fill
         self._limit = limit
-        self._view = memoryview(bytearray(self.SMALL))
+        self._view = np.empty(self.SMALL, np.uint8).data
         self._filled = 0
 
     def read(self) -> tuple[bytes, memoryview]:

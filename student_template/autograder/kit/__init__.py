@@ -3,7 +3,7 @@
 from autograder.guest.figures import AxesView, ColorbarView, FigureView, ImageView, LineView
 from autograder.guest.wire import Foreign
 from autograder.kit.marks import graded
-from autograder.kit.notebook import check
+from autograder.kit.notebook import cell_points, check
 from autograder.kit.student import Mismatch, StudentError
 from autograder.kit.values import (
     array,
@@ -31,6 +31,7 @@ __all__ = [
     "StudentError",
     "array",
     "boolean",
+    "cell_points",
     "check",
     "close",
     "figure",

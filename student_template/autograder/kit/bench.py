@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 from autograder.kit.ledger import Ledger
-from autograder.kit.marks import graded_mark
+from autograder.kit.marks import Graded, graded_mark
 from autograder.kit.student import UNDONE, AlreadyStopped, Runner, Student, StudentError
 
 PASSED, FAILED, BLOCKED, FAULT = "passed", "failed", "blocked", "fault"
 
 MAX_MESSAGE = 4000
+HIDDEN = "test_hidden.py"
 
 
 class Blocked(Exception):
@@ -25,7 +26,10 @@ class Blocked(Exception):
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one test ended. `message` may tell of the test's inputs and expected values; `safe`, `title` and `hint` do not."""
+    """How one test ended. `message` may tell of the test's inputs and expected values; `safe`, `title` and `hint` do not.
+
+    `uses` are the names of the submission that the test asked for, whether or not it got them.
+    """
 
     test: str
     question: str
@@ -37,6 +41,7 @@ class Outcome:
     message: str
     safe: str
     seconds: float
+    uses: tuple[str, ...] = ()
 
     @property
     def earned(self) -> float:
@@ -78,17 +83,16 @@ class Bench:
     @pytest.fixture
     def rng(self, request: pytest.FixtureRequest) -> np.random.Generator:
         """A generator seeded from the problem set's seed and the test's name."""
-        return np.random.default_rng([self.seed, zlib.crc32(request.node.name.encode())])
+        return seeded(self.seed, request.node.name)
 
     def pytest_configure(self, config: pytest.Config) -> None:
         config.addinivalue_line("markers", "graded(mark): a test that earns points; see autograder.kit.graded")
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        self.current = None
         mark = graded_mark(item)
-        if mark and mark.requires:
-            needed = self.outcomes.get(mark.requires)
-            if needed is not None and needed.status != PASSED:
-                raise Blocked(f"not run, because this did not pass: {needed.title}")
+        if mark:
+            block(mark, self.outcomes)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport | None:
@@ -96,26 +100,15 @@ class Bench:
         mark = graded_mark(item)
         if mark is None or call.when == "collect":
             return None
-        status, message, safe = classify(call.excinfo)
+        outcome = outcome_of(item.name, mark, is_hidden(item), call.excinfo, call.duration, self.current)
         if call.when == "call" or call.excinfo is not None:
-            self.outcomes[item.name] = Outcome(
-                test=item.name,
-                question=mark.question,
-                title=mark.title,
-                hint=mark.hint,
-                points=mark.points,
-                hidden=is_hidden(item),
-                status=status,
-                message=message,
-                safe=safe,
-                seconds=round(call.duration, 6),
-            )
+            self.outcomes[item.name] = outcome
         return pytest.TestReport(
             nodeid=item.nodeid,
             location=item.location,
             keywords={},
             outcome="failed" if call.excinfo is not None else "passed",
-            longrepr=message or None,
+            longrepr=outcome.message or None,
             when=call.when,
             duration=call.duration,
             start=call.start,
@@ -123,9 +116,46 @@ class Bench:
         )
 
 
+def seeded(seed: int, test: str) -> np.random.Generator:
+    """The generator of a test: the same for every submission, and another for every test."""
+    return np.random.default_rng([seed, zlib.crc32(test.encode())])
+
+
+def block(mark: Graded, outcomes: Mapping[str, Outcome]) -> None:
+    """Raise `Blocked` if the test that this one requires was run and did not pass."""
+    needed = outcomes.get(mark.requires)
+    if needed is not None and needed.status != PASSED:
+        raise Blocked(f"not run, because this did not pass: {needed.title}")
+
+
+def outcome_of(
+    test: str,
+    mark: Graded,
+    hidden: bool,
+    excinfo: pytest.ExceptionInfo[BaseException] | None,
+    seconds: float,
+    student: Student | None,
+) -> Outcome:
+    """The outcome of a test of `student` that raised `excinfo`, or passed."""
+    status, message, safe = classify(excinfo)
+    return Outcome(
+        test=test,
+        question=mark.question,
+        title=mark.title,
+        hint=mark.hint,
+        points=mark.points,
+        hidden=hidden,
+        status=status,
+        message=message,
+        safe=safe,
+        seconds=round(seconds, 6),
+        uses=tuple(sorted(student.names)) if student is not None else (),
+    )
+
+
 def is_hidden(item: pytest.Item) -> bool:
     """Whether a test is one that students never see."""
-    return item.path.name == "test_hidden.py"
+    return item.path.name == HIDDEN
 
 
 def classify(excinfo: pytest.ExceptionInfo[BaseException] | None) -> tuple[str, str, str]:

@@ -23,6 +23,13 @@ class Ledger:
             raise KeyError(f"ledger row {row} has no {name!r} among its {part}; it has {names}")
         return found[name]
 
+    def __contains__(self, row: object) -> bool:
+        return row in self._rows
+
+    def gradable(self, row: str) -> bool:
+        """Whether a test may hold a student to the row."""
+        return bool(self._get(row, "gradable", None))
+
     def value(self, row: str, name: str) -> Any:
         """A number (or list, or mapping) of a row."""
         return self._get(row, "values", name)

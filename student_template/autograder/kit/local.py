@@ -90,12 +90,13 @@ class LocalBench(Bench):
 
 
 def explain(outcome: Outcome) -> list[str]:
-    """The lines a student reads about a public test that did not pass."""
+    """The lines a student reads about a test that did not pass."""
     if outcome.status == PASSED:
         return []
     word = {BLOCKED: "-", FAULT: "!"}.get(outcome.status, "x")
     lines = [f"    {word} {outcome.title}"]
-    lines += [f"        {line}" for line in outcome.message.splitlines()[:12]]
+    said = outcome.safe if outcome.hidden else outcome.message
+    lines += [f"        {line}" for line in said.splitlines()[:12]]
     if outcome.status == FAULT:
         lines.append("        This is a fault of the test, not of your work. Please tell your instructor.")
     elif outcome.hint and outcome.status != BLOCKED and not is_undone(outcome):

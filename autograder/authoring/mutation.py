@@ -1,0 +1,125 @@
+"""Generated mutants: the reference solution with one operator, number or keyword changed, each in a question's solution.
+
+The operators are cosmic-ray's. Left out are those that need settings, and swaps that a numeric program cannot even run
+(bit operators for arithmetic ones) or cannot tell apart (`is` for `==`): such mutants say nothing about tests.
+"""
+
+from __future__ import annotations
+
+import ast
+import random
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from cosmic_ray.ast import ast_nodes, get_ast
+from cosmic_ray.mutating import mutate_code
+from cosmic_ray.operators.operator import Operator
+from cosmic_ray.plugins import get_operator, operator_names
+
+from autograder.authoring.stubs import BEGIN, END, Blocks, as_module, solution_blocks
+from autograder.course import CourseError, ProblemSet, read_yaml
+
+_LEFT_OUT = re.compile(r"Shift|Bit|Invert|_Is|Is_|IsNot|Variable|Decorator|UAdd|Exception")
+EQUIVALENTS = "equivalents.yml"
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """One generated mutant of `question`: the line that changed, as it was and as it is, and the whole mutated module."""
+
+    question: str
+    before: str
+    after: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Equivalent:
+    """A generated mutant that does what the reference does, and why."""
+
+    question: str
+    before: str
+    after: str
+    reason: str
+
+
+def mutations(problem_set: ProblemSet, most: int) -> list[Mutation]:
+    """Mutants of every code question, at most `most` each, drawn with the problem set's seed. In the order of the text."""
+    blocks = solution_blocks(problem_set)
+    drawn = []
+    for question in problem_set.assignment.questions:
+        if question.kind == "code":
+            found = list(_mutations(blocks, question.id))
+            chosen = random.Random(f"{problem_set.assignment.seed} {question.id}").sample(range(len(found)), len(found))[
+                :most
+            ]
+            drawn += [found[place] for place in sorted(chosen)]
+    return drawn
+
+
+def equivalents(problem_set: ProblemSet) -> list[Equivalent]:
+    """What `equivalents.yml` says cannot be told from the reference; empty without the file."""
+    path = problem_set.folder / EQUIVALENTS
+    if not path.exists():
+        return []
+    found = []
+    for entry in read_yaml(path).get("equivalents") or []:
+        try:
+            found.append(Equivalent(**{key: str(value).strip() for key, value in entry.items()}))
+        except (TypeError, AttributeError):
+            raise CourseError(f"{path}: {entry!r}: each entry has question, before, after and reason") from None
+    return found
+
+
+def _mutations(blocks: Blocks, question: str) -> Iterator[Mutation]:
+    text = blocks.questions[question]
+    solution = _solution_lines(text)
+    positions = _positions(text)
+    seen = set()
+    for operator, count in positions:
+        for occurrence in range(count):
+            mutated = mutate_code(text, operator, occurrence)
+            if mutated is None or mutated in seen or not _parses(mutated):
+                continue
+            seen.add(mutated)
+            changed = _changed_line(text.splitlines(), mutated.splitlines())
+            if changed is not None and changed[0] in solution:
+                source = as_module(Blocks(blocks.set_up, {**blocks.questions, question: mutated}))
+                yield Mutation(question, changed[1], changed[2], source)
+
+
+def _positions(text: str) -> list[tuple[Operator, int]]:
+    """The operators that apply to a block, each with the number of places where it does."""
+    nodes = list(ast_nodes(get_ast(text)))
+    found = []
+    for name in sorted(operator_names()):
+        if not _LEFT_OUT.search(name):
+            operator = get_operator(name)()
+            found.append((operator, sum(len(list(operator.mutation_positions(node))) for node in nodes)))
+    return [(operator, count) for operator, count in found if count]
+
+
+def _solution_lines(text: str) -> set[int]:
+    inside, lines = False, set()
+    for number, line in enumerate(text.splitlines()):
+        if line.strip() in (BEGIN, END):
+            inside = line.strip() == BEGIN
+        elif inside:
+            lines.add(number)
+    return lines
+
+
+def _changed_line(before: Sequence[str], after: Sequence[str]) -> tuple[int, str, str] | None:
+    for number, (old, new) in enumerate(zip(before, after, strict=False)):
+        if old != new:
+            return number, old.strip(), new.strip()
+    return None
+
+
+def _parses(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return False
+    return True

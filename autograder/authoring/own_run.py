@@ -1,0 +1,70 @@
+"""The template as a student runs it, with the reference's answers filled in: on more BLAS threads, on old and new NumPy."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from autograder.authoring.release import problem_set_files, template_files, write
+from autograder.authoring.sources import Check
+from autograder.course import Course, ProblemSet
+
+BLAS_THREADS = 4
+SECONDS = 300
+# The lowest NumPy that the project supports on the Pythons that have it; others use the oldest they can install.
+LOWEST_NUMPY = "numpy<2"
+_EARNED = re.compile(r"^([\d.]+) of ([\d.]+) points from these public tests", re.MULTILINE)
+
+
+def own_run_checks(course: Course, problem_set: ProblemSet) -> list[Check]:
+    """Run `pytest` in a fresh template in which the reference is the student's work; all public points must come out."""
+    with tempfile.TemporaryDirectory() as folder:
+        template = Path(folder)
+        write({**template_files(course), **problem_set_files(course, problem_set)}, template)
+        work = template / problem_set.slug / f"{problem_set.assignment.module}.py"
+        work.write_bytes(problem_set.solution.read_bytes())
+        checks = [
+            Check(
+                f"the student's own run, {threads} BLAS thread{'s' if threads > 1 else ''}", list(_problems(work, threads))
+            )
+            for threads in (1, BLAS_THREADS)
+        ]
+        return [*checks, _lowest_numpy_check(work)]
+
+
+def _problems(work: Path, threads: int, packages: Path | None = None) -> Iterator[str]:
+    counts = {f"{library}_NUM_THREADS": str(threads) for library in ("OPENBLAS", "OMP", "MKL")}
+    path = {"PYTHONPATH": str(packages)} if packages else {}
+    answer = subprocess.run(
+        [sys.executable, "-m", "pytest"],
+        cwd=work.parent,
+        env={**os.environ, **counts, **path, "MPLBACKEND": "Agg"},
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    earned = _EARNED.search(answer.stdout)
+    if earned is None:
+        yield f"pytest did not come to an end: {(answer.stderr or answer.stdout).strip()[-500:]}"
+    elif earned[1] != earned[2]:
+        yield from (line.strip() for line in answer.stdout.splitlines() if line.strip())
+
+
+def _lowest_numpy_check(work: Path) -> Check:
+    """The same with the oldest NumPy, installed once; where that cannot be installed, the check says that it did not run."""
+    name = "the student's own run, lowest NumPy"
+    packages = Path(sys.prefix) / "lowest-numpy"
+    if not (packages / "numpy").is_dir():
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]
+        install = [*pip, "--target", str(packages), "--only-binary", ":all:", LOWEST_NUMPY]
+        answer = subprocess.run(install, capture_output=True, text=True, timeout=SECONDS, check=False)
+        if answer.returncode:
+            return Check(name, [], f"not run: {LOWEST_NUMPY} cannot be installed here")
+    version = next(packages.glob("numpy-*.dist-info")).name.split("-")[1].removesuffix(".dist")
+    return Check(name, list(_problems(work, 1, packages)), f"NumPy {version}")

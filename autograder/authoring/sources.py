@@ -1,0 +1,155 @@
+"""Checks of a problem set's sources: do they agree with each other and with the ledger, and is nothing given away?"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.authoring.handout import handout_parts
+from autograder.authoring.leaks import leaks
+from autograder.authoring.release import problem_set_files
+from autograder.course import Course, CourseError, ProblemSet
+from autograder.kit.student import UNDONE
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check's name, its problems, and what it found where it passed."""
+
+    name: str
+    problems: list[str]
+    detail: str = ""
+
+
+def source_checks(course: Course, problem_set: ProblemSet) -> Iterator[Check]:
+    """The checks that need no grading, in the order of the table."""
+    yield Check("public tests stand alone", list(_public_problems(problem_set)))
+    try:
+        files = problem_set_files(course, problem_set)
+    except CourseError as error:
+        yield Check("sources agree", str(error).splitlines())
+        return
+    yield Check("sources agree", [], f"{len(problem_set.assignment.questions)} questions, {len(files)} files to release")
+    yield Check("stubs keep signature and docstring", list(_stub_problems(problem_set, files)))
+    yield Check("ledger rows are graded or marked", list(_ledger_problems(course, problem_set)))
+    numbers, problems = _handout_numbers(course, problem_set)
+    yield Check("handout numbers agree with the ledger", problems, f"{numbers} numbers")
+    yield Check("handout links and figures resolve", list(_link_problems(problem_set)))
+    yield Check("nothing secret is released", leaks(problem_set, files), f"{len(files)} files")
+
+
+def _stub_problems(problem_set: ProblemSet, files: Mapping[str, bytes]) -> Iterator[str]:
+    module = f"{problem_set.assignment.module}.py"
+    solved = _definitions(problem_set.solution.read_text(encoding="utf-8"))
+    released = _definitions(files[f"{problem_set.slug}/{module}"].decode())
+    for name in [name for question in problem_set.assignment.questions for name in question.names]:
+        if name not in solved:
+            yield f"{problem_set.solution}: `{name}`, which assignment.yml asks for, is not defined"
+        elif name not in released:
+            yield f"the stub of `{name}` is missing; it must stand outside `# BEGIN SOLUTION` and `# END SOLUTION`"
+        elif not isinstance(solved[name], ast.FunctionDef):
+            continue
+        elif ast.dump(solved[name].args) != ast.dump(released[name].args):
+            yield f"the stub of `{name}` has another signature than the solution"
+        elif not ast.get_docstring(released[name]):
+            yield f"the stub of `{name}` has no docstring; it is all that a student knows of the task"
+        elif UNDONE not in ast.unparse(released[name]):
+            yield f"the stub of `{name}` does not say {UNDONE!r}; is its body outside the solution markers?"
+
+
+def _definitions(text: str) -> dict[str, Any]:
+    """The functions and variables that a module defines at top level."""
+    found: dict[str, Any] = {}
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.FunctionDef):
+            found[node.name] = node
+        for target in node.targets if isinstance(node, ast.Assign) else []:
+            if isinstance(target, ast.Name):
+                found.setdefault(target.id, node)
+    return found
+
+
+def _public_problems(problem_set: ProblemSet) -> Iterator[str]:
+    path = problem_set.folder / "test_public.py"
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef) and any(argument.arg == "reference" for argument in node.args.args):
+            yield f"{path}:{node.lineno}: {node.name} needs the reference solution, which students do not have"
+        imported = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        imported += [name.name for name in node.names] if isinstance(node, ast.Import) else []
+        for name in imported:
+            if re.match(r"solutions\b|autograder\b(?!\.kit\b)", name):
+                yield f"{path}: imports {name}, which students do not have"
+
+
+_READS = re.compile(r"""ledger\.\w+\(\s*["']([A-Z]\d+-\d+)["']""")
+
+
+def _ledger_problems(course: Course, problem_set: ProblemSet) -> Iterator[str]:
+    path = problem_set.folder / "assignment.yml"
+    assignment = problem_set.assignment
+    cited = {row for question in assignment.questions for row in question.ledger}
+    tests = "".join((problem_set.folder / name).read_text(encoding="utf-8") for name in ("test_public.py", "test_hidden.py"))
+    read, marked = set(_READS.findall(tests)), set(assignment.ledger_by_reason)
+    for row in sorted(cited | marked):
+        if row not in course.ledger:
+            yield f"{path}: the ledger has no row {row}"
+        elif not course.ledger.gradable(row):
+            yield f"{path}: ledger row {row} is not to be graded; its note in assignments/ledger.yml says why"
+    for row in sorted(cited - read - marked):
+        yield f"{path}: no test reads ledger row {row}; read it, or say under ledger_by_reason how it is graded"
+    for row in sorted(read - cited):
+        yield f"{path}: tests read ledger row {row}, but no question names it under `ledger`"
+    for row in sorted(marked & read):
+        yield f"{path}: ledger_by_reason: {row} is read by tests"
+    for row in sorted(marked - cited):
+        yield f"{path}: ledger_by_reason: {row} is named by no question"
+
+
+_REMARK = re.compile(r"([−-]?[\d.,/]*\d(?:e-?\d+)?)[^\s\d]{0,3}<!-- ledger: (\S+?)\.(\S+) -->")
+
+
+def _handout_numbers(course: Course, problem_set: ProblemSet) -> tuple[int, list[str]]:
+    path = problem_set.folder / "handout.md"
+    text = path.read_text(encoding="utf-8")
+    tagged = _REMARK.findall(text)
+    problems = []
+    if len(tagged) != text.count("<!-- ledger: "):
+        problems.append(f"{path}: a ledger remark must stand right behind its number, as in 25<!-- ledger: D3-1.output -->")
+    for printed, row, place in tagged:
+        try:
+            value: Any = course.ledger.value(row, place.split(".")[0])
+            for part in place.split(".")[1:]:
+                value = value[int(part)] if isinstance(value, list) else value[part]
+        except (KeyError, IndexError, ValueError) as error:
+            problems.append(f"{path}: {row}.{place} is not in the ledger: {error}")
+            continue
+        if not agrees(printed, value):
+            problems.append(f"{path}: {printed} is printed where ledger row {row} has {place} = {value}")
+    return len(tagged), problems
+
+
+def agrees(printed: str, value: object) -> bool:
+    """Whether a printed number equals a ledger value to its last printed place."""
+    text = printed.replace("−", "-").replace(",", "")
+    if "/" in text or isinstance(value, str):
+        return text == str(value)
+    mantissa, _, exponent = text.partition("e")
+    unit = 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
+    return abs(float(text) - float(str(value))) <= 0.5 * unit * (1 + 1e-6)
+
+
+def _link_problems(problem_set: ProblemSet) -> Iterator[str]:
+    path = problem_set.folder / "handout.md"
+    text = "\n\n".join(part.prose for part in handout_parts(problem_set))
+    anchors = set(re.findall(r'<a id="([^"]+)"></a>', text))
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if target.startswith("#"):
+            if target[1:] not in anchors:
+                yield f'{path}: there is no <a id="{target[1:]}"></a> for the link {target}'
+        elif not target.startswith("http") and not (problem_set.folder / target).is_file():
+            yield f"{path}: {target} is not there" + ("; run figures.py" if target.endswith(".svg") else "")
+    if "![](" in text:
+        yield f"{path}: a figure without a text for those who cannot see it"

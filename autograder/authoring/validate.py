@@ -1,0 +1,310 @@
+"""The gate of a release: is the problem set whole, does its grader tell right from wrong, and is nothing given away?
+
+The checks of the sources come first. If they find nothing, submissions of which the verdict is known are graded by the real
+engine: the reference, the untouched template, mutants, alternatives, and mutants that are generated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from random import Random
+
+from autograder import variants
+from autograder.authoring.mutation import EQUIVALENTS, Mutation, equivalents, mutations
+from autograder.authoring.own_run import own_run_checks
+from autograder.authoring.release import problem_set_files
+from autograder.authoring.sources import Check, source_checks
+from autograder.course import Course, CourseError, ProblemSet
+from autograder.intake import Submission
+from autograder.journal import Record
+from autograder.kit.bench import FAILED
+from autograder.kit.student import UNDONE
+from autograder.run import Conditions, Task, WorkerError, cores, graded
+from autograder.variants import Variant
+from autograder.worker import import_file
+
+# At least this share of a question's generated mutants must lose points.
+KILLED_SHARE = 0.95
+# The reference must do with this share of the time and memory that a submission has.
+LIMITS_SHARE = 0.1
+SHUFFLES = 3
+Key = tuple[str, str]
+_USUAL = Conditions()
+
+
+class _Graded:
+    """Records of known submissions, by kind and name, and what they must be."""
+
+    def __init__(self, problem_set: ProblemSet, records: Mapping[Key, Record]) -> None:
+        self.problem_set = problem_set
+        self.records = dict(records)
+
+    def scores(self, key: Key) -> dict[str, float]:
+        return {question["id"]: question["score"] for question in self.records[key]["extra_data"]["questions"]}
+
+    def full(self) -> dict[str, float]:
+        questions = self.problem_set.assignment.questions
+        return {question.id: question.points if question.kind != "written" else 0 for question in questions}
+
+    def outcomes(self, key: Key) -> dict[str, str]:
+        return {test["extra_data"]["test"]: test["extra_data"]["outcome"] for test in self.records[key]["tests"]}
+
+    def not_passed(self, key: Key) -> dict[str, str]:
+        """The question of each test that the submission did not pass, by the test's name."""
+        tests = self.records[key]["tests"]
+        return {test["extra_data"]["test"]: test["extra_data"]["question"] for test in tests if test["status"] != "passed"}
+
+    def fault(self, key: Key) -> str:
+        return str(self.records[key]["extra_data"]["provenance"]["fault"])
+
+
+def validate(
+    course: Course,
+    problem_set: ProblemSet,
+    *,
+    most_mutations: int,
+    jobs: int = 0,
+    on_progress: Callable[[str, int, int], None] = lambda what, done, total: None,
+) -> list[Check]:
+    """All checks of a problem set, in the order of the table. `most_mutations=0` leaves generated mutants out."""
+    checks = list(source_checks(course, problem_set))
+    if any(check.problems for check in checks):
+        return [*checks, Check("graded submissions", ["not run, because the sources have problems"])]
+    on_progress("the student's own run", 0, 1)
+    checks += own_run_checks(course, problem_set)
+    try:
+        return [*checks, *_graded_checks(course, problem_set, most_mutations, jobs or cores(), on_progress)]
+    except (WorkerError, CourseError) as error:
+        return [*checks, Check("tests can be collected", str(error).splitlines())]
+
+
+def _graded_checks(
+    course: Course,
+    problem_set: ProblemSet,
+    most_mutations: int,
+    jobs: int,
+    on_progress: Callable[[str, int, int], None],
+) -> Iterator[Check]:
+    def grade(what: str, tasks: Mapping[Key, Task], conditions: Conditions = _USUAL) -> dict[Key, Record]:
+        on_progress(what, 0, len(tasks))
+        records = {}
+        for key, record in graded(course.root, problem_set, tasks, jobs=jobs, conditions=conditions):
+            records[key] = record
+            on_progress(what, len(records), len(tasks))
+        return records
+
+    module, notebook = f"{problem_set.assignment.module}.py", f"{problem_set.assignment.module}.ipynb"
+    files = problem_set_files(course, problem_set)
+    reference = Submission("reference", module, problem_set.solution.read_bytes())
+    tasks: dict[Key, Task] = {("reference", "module"): Task(reference)}
+    for form in (module, notebook):
+        tasks["template", form] = Task(Submission("template", form, files[f"{problem_set.slug}/{form}"]))
+    found = _Graded(problem_set, grade("reference and template", tasks, Conditions(share=LIMITS_SHARE)))
+    failing = found.not_passed(("reference", "module"))
+    if failing:
+        found = _Graded(problem_set, grade("reference and template", tasks))
+    problems = list(_reference_problems(found))
+    yield Check("points add up", [], f"{sum(question.points for question in problem_set.assignment.questions):g} points")
+    yield Check("the reference earns all points", problems, f"{len(found.outcomes(('reference', 'module')))} tests")
+    yield Check("the untouched template earns nothing", list(_template_problems(found)))
+    if problems:
+        yield Check("mutants and alternatives", ["not run, because the reference does not earn all points"])
+        return
+    yield Check(
+        "the reference needs at most a tenth of the limits",
+        [f"{test} passes, but not with a tenth of time and memory" for test in failing],
+        f"{found.records['reference', 'module']['execution_time']:.2f} s in all",
+    )
+
+    tests_of_name, tests_of_question = _uses(found)
+    declared = {kind: _declared(problem_set, kind) for kind in ("mutants", "alternatives")}
+    tasks = {
+        (kind, name): Task(_as_submission(problem_set, variant), tests_of_name[_replaced(problem_set, variant)])
+        for kind, own in declared.items()
+        for name, variant in own.items()
+    }
+    generated = dict(enumerate(mutations(problem_set, most_mutations) if most_mutations else []))
+    for place, mutation in generated.items():
+        submission = Submission("generated", module, mutation.source.encode())
+        tasks["generated", str(place)] = Task(submission, tests_of_question[mutation.question], first_failure=True)
+    tests = tuple(found.outcomes(("reference", "module")))
+    order = Random(problem_set.assignment.seed)
+    orders: list[Key] = [("reference", f"order {number}") for number in range(1, SHUFFLES + 1)]
+    tasks |= {key: Task(reference, tuple(order.sample(tests, len(tests)))) for key in orders}
+    found.records.update(grade("mutants and alternatives", tasks))
+    yield _mutants_check(found, declared["mutants"])
+    yield _hints_check(found, declared["mutants"])
+    yield _silence_check(found, declared["mutants"])
+    yield _alternatives_check(found, declared["alternatives"])
+    if generated:
+        yield _generated_check(found, {str(place): mutation for place, mutation in generated.items()})
+    yield _idle_tests_check(found)
+    yield _same_check(found, orders)
+    yield Check("the grader is never at fault", [f"{key}: {found.fault(key)}" for key in found.records if found.fault(key)],
+                f"{len(found.records)} submissions")  # fmt: skip
+
+
+def _reference_problems(found: _Graded) -> Iterator[str]:
+    key = ("reference", "module")
+    if found.fault(key):
+        yield f"the grader failed: {found.fault(key)}"
+    for test in found.records[key]["tests"]:
+        if test["status"] != "passed":
+            extra = test["extra_data"]
+            yield f"{extra['test']}: {extra['outcome']}: {extra['message'].partition(chr(10))[0]}"
+    for problem in found.records[key]["extra_data"]["problems"]:
+        yield f"the reference does not run: {problem}"
+
+
+def _template_problems(found: _Graded) -> Iterator[str]:
+    for key, record in found.records.items():
+        if key[0] == "template":
+            for question in record["extra_data"]["questions"]:
+                if question["score"]:
+                    yield f"{key[1]}: {question['id']} earns {question['score']:g} points with nothing done"
+                elif not question["undone"]:
+                    yield f"{key[1]}: {question['id']} does not say {UNDONE!r}"
+            for problem in record["extra_data"]["problems"]:
+                yield f"{key[1]} does not run: {problem}"
+
+
+def _declared(problem_set: ProblemSet, kind: str) -> dict[str, Variant]:
+    path = problem_set.folder / f"{kind}.py"
+    if not path.exists():
+        raise CourseError(f"{path} is missing; every code question needs a mutant and an alternative")
+    found = variants.declared_in(import_file(path))
+    names = [variant.name for variant in found]
+    known = {question.id for question in problem_set.assignment.questions}
+    for variant in found:
+        if variant.question not in known:
+            raise CourseError(f"{path}: {variant.name} is for {variant.question!r}, which is no question of assignment.yml")
+        if names.count(variant.name) > 1:
+            raise CourseError(f"{path}: two variants are called {variant.name}")
+    return {f"{variant.question}: {variant.name}": variant for variant in found}
+
+
+def _replaced(problem_set: ProblemSet, variant: Variant) -> str:
+    return variant.replaces or problem_set.question(variant.question).names[0]
+
+
+def _as_submission(problem_set: ProblemSet, variant: Variant) -> Submission:
+    source = variants.as_submission(variant, _replaced(problem_set, variant), problem_set.solution)
+    return Submission(variant.name, f"{problem_set.assignment.module}.py", source)
+
+
+def _uses(found: _Graded) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+    """The tests that ask for a name, and those of a question.
+
+    A variant replaces one name and leaves all others the reference's own, so it cannot change any other test.
+    """
+    by_name: dict[str, tuple[str, ...]] = {
+        name: () for question in found.problem_set.assignment.questions for name in question.names
+    }
+    by_question: dict[str, tuple[str, ...]] = {question.id: () for question in found.problem_set.assignment.questions}
+    for test in found.records["reference", "module"]["tests"]:
+        extra = test["extra_data"]
+        for name in extra["uses"]:
+            by_name[name] = (*by_name.get(name, ()), extra["test"])
+        by_question[extra["question"]] = (*by_question[extra["question"]], extra["test"])
+    return by_name, by_question
+
+
+def _mutants_check(found: _Graded, mutants: Mapping[str, Variant]) -> Check:
+    problems = []
+    for name, mutant in mutants.items():
+        lost = set(found.not_passed(("mutants", name)).values())
+        if mutant.question not in lost:
+            problems.append(f"{name} loses no points")
+        if others := sorted(lost - {mutant.question}):
+            problems.append(f"{name} loses points on {', '.join(others)} too")
+    return Check("every mutant loses points, and only on its question", problems, f"{len(mutants)} mutants")
+
+
+def _hints_check(found: _Graded, mutants: Mapping[str, Variant]) -> Check:
+    problems = []
+    for name, mutant in mutants.items():
+        said = "\n".join(test["output"] for test in found.records["mutants", name]["tests"])
+        if not mutant.hint or mutant.hint not in said:
+            problems.append(f"{name} does not get its hint")
+    covered = {mutant.question for mutant in mutants.values()}
+    for question in found.problem_set.assignment.questions:
+        if question.kind == "code" and question.id not in covered:
+            problems.append(f"{question.id} has no mutant")
+    return Check("every mutant gets its hint", problems)
+
+
+def _silence_check(found: _Graded, mutants: Mapping[str, Variant]) -> Check:
+    """What staff read of a hidden test, with its numbers, must not be in what students read of it."""
+    problems = []
+    messages = 0
+    for name in mutants:
+        for test in found.records["mutants", name]["tests"]:
+            extra = test["extra_data"]
+            if extra["hidden"] and extra["outcome"] == FAILED and "should be" in extra["message"]:
+                messages += 1
+                if extra["message"] in test["name"] + test["output"]:
+                    problems.append(f"{extra['test']} shows students: {extra['message']}")
+    return Check("hidden tests keep their numbers", problems, f"{messages} messages")
+
+
+def _alternatives_check(found: _Graded, alternatives: Mapping[str, Variant]) -> Check:
+    problems = []
+    for name in alternatives:
+        for test in found.records["alternatives", name]["tests"]:
+            if test["status"] != "passed":
+                extra = test["extra_data"]
+                problems.append(f"{name} fails {extra['test']}: {extra['message'].partition(chr(10))[0]}")
+    covered = {alternative.question for alternative in alternatives.values()}
+    for question in found.problem_set.assignment.questions:
+        if question.kind == "code" and question.id not in covered:
+            problems.append(f"{question.id} has no alternative")
+    return Check("every alternative earns all points", problems, f"{len(alternatives)} alternatives")
+
+
+def _generated_check(found: _Graded, generated: Mapping[str, Mutation]) -> Check:
+    known = {(one.question, one.before, one.after): one for one in equivalents(found.problem_set)}
+    problems, details = [], []
+    used = set()
+    survivors: dict[str, list[Mutation]] = {}
+    totals: dict[str, int] = {}
+    for name, mutation in generated.items():
+        key = (mutation.question, mutation.before, mutation.after)
+        survived = not found.not_passed(("generated", name))
+        if key in known:
+            used.add(key)
+            if not survived:
+                problems.append(f"{EQUIVALENTS}: {mutation.question}: `{mutation.after}` is killed, so it is not equivalent")
+            continue
+        totals[mutation.question] = totals.get(mutation.question, 0) + 1
+        if survived:
+            survivors.setdefault(mutation.question, []).append(mutation)
+    for question, total in totals.items():
+        left = survivors.get(question, [])
+        listed = [f"{question}: survivor: `{one.before}` → `{one.after}`" for one in left]
+        if len(left) > (1 - KILLED_SHARE) * total:
+            problems.append(
+                f"{question}: {total - len(left)} of {total} generated mutants lose points; {KILLED_SHARE:.0%} are needed"
+            )
+            problems += listed
+        else:
+            details += listed
+    for entry in known.keys() - used:
+        problems.append(f"{EQUIVALENTS}: no generated mutant is `{entry[1]}` → `{entry[2]}` in {entry[0]}")
+    killed = sum(totals.values()) - sum(map(len, survivors.values()))
+    share = f"{killed} of {sum(totals.values())} killed, {len(used)} equivalent"
+    return Check("generated mutants lose points", problems, "\n".join([share, *details]))
+
+
+def _idle_tests_check(found: _Graded) -> Check:
+    failed = {test for key in found.records if key[0] in ("mutants", "generated") for test in found.not_passed(key)}
+    idle = [test for test in found.outcomes(("reference", "module")) if test not in failed]
+    return Check("every test is failed by some mutant", [f"{test}: no mutant fails it" for test in idle])
+
+
+def _same_check(found: _Graded, keys: Sequence[Key]) -> Check:
+    expected = found.outcomes(("reference", "module"))
+    problems = []
+    for key in keys:
+        outcomes = found.outcomes(key)
+        problems += [f"{key[1]}: {test}: {outcomes[test]}" for test in expected if outcomes.get(test) != expected[test]]
+    return Check("the same verdicts in any order", problems, f"{len(keys)} orders")

@@ -1,0 +1,71 @@
+"""What the commands share: where they print, how they end, and which course they are in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from autograder.course import Course, CourseError, ProblemSet, find_root, load_course
+from autograder.gradebook import GradebookError, gradebook_url, manual_scores
+from autograder.grades import Grade, grades
+from autograder.journal import Journal, JournalError
+
+out = Console()
+err = Console(stderr=True)
+
+# Exit codes: 0 for success, 1 for "ran, and something needs you", 2 for wrong usage or a course that is wrong.
+NEEDS_YOU, WRONG = 1, 2
+
+ProblemSetName = Annotated[str, typer.Argument(metavar="PROBLEM_SET", help="The problem set, such as ps1.")]
+Jobs = Annotated[int, typer.Option(min=0, help="Grading workers; 0 means one a core.")]
+Results = Annotated[Path | None, typer.Option(help="Where records are kept; the course's results/ if not given.")]
+RosterFile = Annotated[Path | None, typer.Option(help="Who is who on the platforms; the course's roster.csv if not given.")]
+Backend = Annotated[str | None, typer.Option(help="bubblewrap or sandlock; the first that works if not given.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the table.")]
+
+
+def refuse(message: str) -> NoReturn:
+    """End with exit code 2 and a message that says what is wrong."""
+    err.print(Text.assemble(("course: ", "bold red"), message), soft_wrap=True)
+    raise typer.Exit(WRONG)
+
+
+def open_course() -> Course:
+    """The course in or above the current folder."""
+    try:
+        return load_course(find_root(Path.cwd()))
+    except CourseError as error:
+        refuse(str(error))
+
+
+def open_problem_set(slug: str) -> tuple[Course, ProblemSet]:
+    """The course and one of its problem sets."""
+    course = open_course()
+    try:
+        return course, course.problem_set(slug)
+    except CourseError as error:
+        refuse(str(error))
+
+
+def open_journal(course: Course, problem_set: ProblemSet, results: Path | None) -> Journal:
+    """The journal of a problem set."""
+    return Journal((results or course.root / "results") / problem_set.slug)
+
+
+def open_grades(course: Course, problem_set: ProblemSet, journal: Journal) -> list[Grade]:
+    """The grades of a problem set, with what people gave in the gradebook."""
+    try:
+        manual = manual_scores(gradebook_url(journal.root.parent), course, problem_set)
+        return grades(course, problem_set, journal, manual)
+    except (GradebookError, JournalError) as error:
+        refuse(str(error))
+
+
+def progress(what: str) -> Progress:
+    """A progress bar that is gone when its work is done."""
+    return Progress(TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), console=err, transient=True)

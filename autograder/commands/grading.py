@@ -1,0 +1,234 @@
+"""`course grade`, `course regrade` and `course show`."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from autograder.commands.common import (
+    NEEDS_YOU,
+    AsJson,
+    Backend,
+    Jobs,
+    ProblemSetName,
+    Results,
+    RosterFile,
+    err,
+    open_course,
+    open_grades,
+    open_journal,
+    open_problem_set,
+    out,
+    progress,
+    refuse,
+)
+from autograder.course import CourseError, ProblemSet
+from autograder.intake import find_roster, find_submissions
+from autograder.journal import Journal, JournalError, Stored, is_sound
+from autograder.regrade import changes, counts
+from autograder.regrade import regrade as regrade_attempts
+from autograder.run import Conditions, WorkerError, cores
+from autograder.run import grade as grade_attempts
+from autograder.sandbox.backends import BACKENDS
+from autograder.table import changes_table, grades_table, history_table
+
+Only = Annotated[list[str] | None, typer.Option(help="Only this student; can be given more than once.")]
+
+
+def grade(
+    problem_set: ProblemSetName,
+    folder: Annotated[Path, typer.Argument(help="What the course platform gave: a zip, a folder, or one file.")],
+    jobs: Jobs = 0,
+    only: Only = None,
+    roster: RosterFile = None,
+    results: Results = None,
+    backend: Backend = None,
+    as_json: AsJson = False,
+) -> None:
+    """Grade submissions in the sandbox, keep every attempt and its record, and show the table.
+
+    What is graded stays as it is; after a change of the tests, see `course regrade`.
+
+    Exit code 0: all graded. 1: graded, but something needs a person (see the last column). 2: nothing could be graded.
+    """
+    course, chosen = open_problem_set(problem_set)
+    _check_backend(backend)
+    names = [name for question in chosen.assignment.questions for name in question.names]
+    try:
+        known = find_roster(course.root, roster)
+        submissions, listed = find_submissions(folder, chosen.assignment.module, known, names)
+    except (FileNotFoundError, CourseError) as error:
+        refuse(str(error))
+    if only:
+        _check_students(only, [submission.student for submission in submissions], str(folder))
+        submissions = [submission for submission in submissions if submission.student in only]
+        listed = []
+    if not submissions and not listed:
+        module = chosen.assignment.module
+        refuse(
+            f"no submissions in {folder}; expected files like s001.py, folders like s001/{module}.py, or a platform's zip"
+        )
+    journal = open_journal(course, chosen, results)
+    with _explaining(journal), journal.locked(_say_waiting), progress("grading") as bar:
+        attempts = [journal.add(submission) for submission in submissions]
+        task = bar.add_task("", total=len(attempts))
+        stored = grade_attempts(
+            course.root,
+            chosen,
+            attempts,
+            journal,
+            lambda attempt: journal.in_force(attempt.student).get(attempt.number),
+            jobs=jobs or cores(),
+            conditions=Conditions(backend=backend or ""),
+            on_done=lambda _: bar.advance(task),
+        )
+    if as_json:
+        document = {
+            "problem_set": chosen.slug,
+            "results": [{"attempt": one.attempt, "run": one.run, **one.record} for one in stored],
+            "not_graded": [{"name": entry.name, "reason": entry.reason} for entry in listed if not entry.graded],
+            "look_at": [{"name": entry.name, "reason": entry.reason} for entry in listed if entry.graded],
+        }
+        sys.stdout.write(json.dumps(document, ensure_ascii=True) + "\n")
+    else:
+        out.print(grades_table(chosen, stored, listed))
+        _say_outdated(chosen, stored)
+        out.print(f"records: {journal.root}", highlight=False, soft_wrap=True)
+    raise typer.Exit(NEEDS_YOU if listed or not all(map(is_sound, stored)) else 0)
+
+
+def regrade(
+    problem_set: ProblemSetName,
+    apply: Annotated[bool, typer.Option("--apply", help="Let the new points count.")] = False,
+    revert: Annotated[int | None, typer.Option(metavar="RUN", help="Go back to the points before this regrade.")] = None,
+    why: Annotated[str, typer.Option(help="The reason, kept with the regrade.")] = "",
+    only: Only = None,
+    jobs: Jobs = 0,
+    results: Results = None,
+    backend: Backend = None,
+    as_json: AsJson = False,
+) -> None:
+    """Grade the stored attempts again by today's tests, and show whose points would change, and why.
+
+    Nothing counts until --apply; --revert goes back. What people graded never changes, and a grader's fault changes nothing.
+    """
+    course, chosen = open_problem_set(problem_set)
+    _check_backend(backend)
+    journal = open_journal(course, chosen, results)
+    students = journal.students()
+    if only:
+        _check_students(only, students, str(journal.root))
+        students = [student for student in students if student in only]
+    if not students:
+        refuse(f"there are no attempts in {journal.root}; `course grade {chosen.slug} FOLDER` brings them in")
+    if revert is not None:
+        _revert(chosen, journal, revert)
+        return
+    with _explaining(journal), journal.locked(_say_waiting), progress("regrading") as bar:
+        task = bar.add_task("", total=sum(len(journal.attempts(student)) for student in students))
+        run, faults = regrade_attempts(
+            course.root,
+            chosen,
+            journal,
+            students,
+            why,
+            jobs=jobs or cores(),
+            conditions=Conditions(backend=backend or ""),
+            on_done=lambda _: bar.advance(task),
+        )
+        found = changes(journal, run)
+        if apply and not counts(journal, run):
+            journal.decide("apply", run.number)
+        applied = counts(journal, run)
+    if as_json:
+        document = {
+            "problem_set": chosen.slug,
+            "run": run.number,
+            "applied": applied,
+            "changes": [vars(change) for change in found],
+            "faults": [{"student": one.provenance["student"], "attempt": one.attempt} for one in faults],
+        }
+        sys.stdout.write(json.dumps(document) + "\n")
+    else:
+        out.print(changes_table(chosen, run, found, faults))
+        if applied:
+            out.print(f"it counts; `course regrade {chosen.slug} --revert {run.number}` goes back", highlight=False)
+        elif found:
+            out.print(f"it does not count yet; `course regrade {chosen.slug} --apply` takes it over", highlight=False)
+    raise typer.Exit(NEEDS_YOU if faults else 0)
+
+
+def show(
+    student: Annotated[str, typer.Argument(help="The student, such as s001.")],
+    results: Results = None,
+) -> None:
+    """Show all attempts, gradings and grades of one student."""
+    course = open_course()
+    shown = False
+    for listing in course.settings.problem_sets:
+        chosen = course.problem_set(listing.slug)
+        journal = open_journal(course, chosen, results)
+        with _explaining(journal):
+            if journal.attempts(student):
+                found = next((one for one in open_grades(course, chosen, journal) if one.student == student), None)
+                out.print(history_table(chosen, journal, student, found))
+                shown = True
+    if not shown:
+        refuse(f"no attempt of {student} in {results or course.root / 'results'}")
+
+
+def _revert(problem_set: ProblemSet, journal: Journal, run: int) -> None:
+    with _explaining(journal), journal.locked(_say_waiting):
+        applied = [one.number for one in journal.applied()]
+        if run not in applied:
+            known = ", ".join(map(str, applied)) or "none"
+            refuse(f"regrade {run} is not applied to {problem_set.slug}; applied are: {known}")
+        journal.decide("revert", run)
+    out.print(f"regrade {run} no longer counts; `course regrade {problem_set.slug} --apply` can bring it back")
+
+
+def _check_backend(backend: str | None) -> None:
+    if backend is not None and backend not in BACKENDS:
+        refuse(f"there is no backend {backend!r}; there are {', '.join(BACKENDS)}")
+
+
+def _check_students(wanted: Sequence[str], known: Sequence[str], where: str) -> None:
+    missing = sorted(set(wanted) - set(known))
+    if missing:
+        refuse(f"no submission of {', '.join(missing)} in {where}")
+
+
+def _say_outdated(problem_set: ProblemSet, stored: Sequence[Stored]) -> None:
+    suite = problem_set.suite_hash()
+    outdated = sum(one.provenance["suite"] != suite for one in stored)
+    if outdated:
+        out.print(
+            f"{outdated} of {len(stored)} were graded by earlier tests; "
+            f"`course regrade {problem_set.slug}` shows what changes",
+            highlight=False,
+            soft_wrap=True,
+        )
+
+
+def _say_waiting() -> None:
+    err.print("another `course` command is at work on this problem set; waiting for it", highlight=False)
+
+
+@contextlib.contextmanager
+def _explaining(journal: Journal) -> Iterator[None]:
+    """Where the grader, the journal or the machine is at fault, end with what to do instead of a traceback."""
+    try:
+        yield
+    except (WorkerError, JournalError) as error:
+        refuse(str(error))
+    except OSError as error:
+        refuse(
+            f"cannot go on: {error.strerror or error} ({error.filename or journal.root}). "
+            "What was graded until now is kept; mend this, and run the command again."
+        )

@@ -1,0 +1,106 @@
+"""`course feedback` and `course report`."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from autograder.commands.common import (
+    ProblemSetName,
+    Results,
+    open_grades,
+    open_journal,
+    open_problem_set,
+    out,
+    progress,
+    refuse,
+)
+from autograder.course import Course, ProblemSet
+from autograder.feedback.page import student_page
+from autograder.feedback.report import staff_page
+from autograder.feedback.similarity import similar_pairs
+from autograder.grades import ungraded
+from autograder.journal import JournalError
+
+Only = Annotated[list[str] | None, typer.Option(help="Only this student; can be given more than once.")]
+
+
+def feedback(
+    problem_set: ProblemSetName,
+    to: Annotated[Path | None, typer.Option(help="Where the pages go; results/<problem set>/feedback if not given.")] = None,
+    only: Only = None,
+    results: Results = None,
+) -> None:
+    """Write one HTML page a student, with points, what each test says, and comments.
+
+    Pages need no network and no script. Explanations of answers are left out until nothing can be earned any more.
+    """
+    course, chosen = open_problem_set(problem_set)
+    journal = open_journal(course, chosen, results)
+    found = [grade for grade in open_grades(course, chosen, journal) if not only or grade.student in only]
+    missing = sorted(set(only or []) - {grade.student for grade in found})
+    if missing:
+        refuse(f"no grade of {', '.join(missing)} in {journal.root}; `course grade {chosen.slug} FOLDER` gives them one")
+    if not found:
+        refuse(f"no grades in {journal.root}; `course grade {chosen.slug} FOLDER` gives them")
+    place = to or journal.root / "feedback"
+    made, closes = datetime.datetime.now(datetime.UTC), _closes(course, chosen)
+    try:
+        with progress("writing") as bar:
+            for grade in bar.track(found):
+                path = place / grade.student / f"{chosen.slug}.html"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(student_page(chosen, grade, made=made, closes=closes), encoding="utf-8")
+    except OSError as error:
+        refuse(f"{error.filename}: {error.strerror}")
+    out.print(f"{len(found)} pages: {place}", highlight=False, soft_wrap=True)
+
+
+def report(
+    problem_set: ProblemSetName,
+    to: Annotated[Path | None, typer.Option(help="The page's file; results/<problem set>/report.html if not given.")] = None,
+    results: Results = None,
+) -> None:
+    """Write one HTML page for staff: scores, questions, tests, mistakes, faults, attempts, and code that students share."""
+    course, chosen = open_problem_set(problem_set)
+    journal = open_journal(course, chosen, results)
+    found = open_grades(course, chosen, journal)
+    try:
+        without = ungraded(course, chosen, journal)
+        sources = {grade.student: (grade.attempt.filename, journal.source(grade.attempt)) for grade in found}
+    except JournalError as error:
+        refuse(str(error))
+    if not found and not without:
+        refuse(f"there are no attempts in {journal.root}; `course grade {chosen.slug} FOLDER` brings them in")
+    template = [
+        (path.name, path.read_bytes())
+        for form in (".py", ".ipynb")
+        if (path := course.root / "student_template" / chosen.slug / f"{chosen.assignment.module}{form}").is_file()
+    ]
+    page = staff_page(
+        chosen,
+        journal,
+        found,
+        ungraded=without,
+        pairs=similar_pairs(sources, template),
+        discounted=bool(template),
+        due=course.listing(chosen.slug).due,
+        made=datetime.datetime.now(datetime.UTC),
+    )
+    path = to or journal.root / "report.html"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(page, encoding="utf-8")
+    except OSError as error:
+        refuse(f"{error.filename}: {error.strerror}")
+    out.print(f"report: {path}", highlight=False, soft_wrap=True)
+
+
+def _closes(course: Course, problem_set: ProblemSet) -> datetime.datetime:
+    """When nothing more can be earned by anyone: the last due date, grace and late days over."""
+    policy = course.settings.policy
+    days = policy.grace_days + (policy.closes_after_days or 0)
+    return course.last_due(problem_set.slug) + datetime.timedelta(days=days)

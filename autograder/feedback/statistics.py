@@ -1,0 +1,174 @@
+"""What the records of a problem set say about its questions, tests and gradings, in numbers."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.course import ProblemSet, Question
+from autograder.grades import Grade
+from autograder.journal import Stored, is_sound
+from autograder.kit.bench import BLOCKED, FAILED, FAULT, PASSED
+
+# With fewer students a correlation is mostly noise: at 20 its standard error is about 0.2.
+FEWEST = 20
+
+
+@dataclass(frozen=True)
+class QuestionFigures:
+    """How a question went. `mean` is the mean share of its points; `discrimination` its correlation with all the others.
+
+    Both are `None` where too few students have points for it, or where all have the same.
+    """
+
+    question: Question
+    count: int
+    mean: float | None
+    full: int
+    none: int
+    undone: int
+    discrimination: float | None
+
+
+@dataclass(frozen=True)
+class TestFigures:
+    """How a test went: students by outcome, and seconds."""
+
+    title: str
+    question: str
+    hidden: bool
+    outcomes: Mapping[str, int]
+    median: float
+    longest: float
+
+    @property
+    def rate(self) -> float | None:
+        """The share that passed, of those it was run for."""
+        run = self.outcomes[PASSED] + self.outcomes[FAILED]
+        return self.outcomes[PASSED] / run if run else None
+
+    @property
+    def blocked(self) -> int:
+        return self.outcomes[BLOCKED]
+
+    @property
+    def faults(self) -> int:
+        return self.outcomes[FAULT]
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A known mistake, by the hint its mutant gives, and the students who made it."""
+
+    question: str
+    slip: str
+    hint: str
+    students: list[str]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A grading that failed by the grader's doing; `settled` if the attempt has a sound one since."""
+
+    student: str
+    attempt: int
+    run: int
+    reason: str
+    settled: bool
+
+
+def question_figures(problem_set: ProblemSet, grades: Sequence[Grade]) -> list[QuestionFigures]:
+    """The figures of each question, in the order of the problem set."""
+    shares = [grade.by_question for grade in grades]
+    found = []
+    for question in problem_set.assignment.questions:
+        own = [points for points in shares if question.id in points]
+        scores = [points[question.id] for points in own]
+        rest = [sum(points.values()) - points[question.id] for points in own]
+        found.append(
+            QuestionFigures(
+                question=question,
+                count=len(scores),
+                mean=statistics.fmean(scores) / question.points if scores else None,
+                full=sum(score == question.points for score in scores),
+                none=sum(score == 0 for score in scores),
+                undone=sum(_entry(grade, question.id).get("undone", True) for grade in grades),
+                discrimination=_correlation(scores, rest),
+            )
+        )
+    return found
+
+
+def _entries(grade: Grade) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = grade.stored.record["extra_data"]["questions"]
+    return entries
+
+
+def _entry(grade: Grade, question: str) -> dict[str, Any]:
+    return next((entry for entry in _entries(grade) if entry["id"] == question), {})
+
+
+def _correlation(some: Sequence[float], others: Sequence[float]) -> float | None:
+    if len(some) < FEWEST or len(set(some)) == 1 or len(set(others)) == 1:
+        return None
+    return statistics.correlation(some, others)
+
+
+def test_figures(grades: Sequence[Grade]) -> list[TestFigures]:
+    """The figures of each test that any of the counting records has, in the order in which they were run."""
+    entries: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for grade in grades:
+        for test in grade.stored.record["tests"]:
+            entries[test["extra_data"]["test"]].append(test)
+    found = []
+    for tests in entries.values():
+        extras = [test["extra_data"] for test in tests]
+        seconds = [extra["seconds"] for extra in extras]
+        found.append(
+            TestFigures(
+                # The newest wording, as the tests may have been changed between two gradings.
+                title=tests[-1]["name"].partition(": ")[2],
+                question=extras[-1]["question"],
+                hidden=extras[-1]["hidden"],
+                outcomes=Counter(extra["outcome"] for extra in extras),
+                median=statistics.median(seconds),
+                longest=max(seconds),
+            )
+        )
+    return found
+
+
+def mistakes(grades: Sequence[Grade]) -> list[Mistake]:
+    """The likely slips that students were told, the most common first; a student counts once for each."""
+    students: dict[tuple[str, str], list[str]] = defaultdict(list)
+    hints: dict[tuple[str, str], str] = {}
+    for grade in grades:
+        told = {}
+        for test in grade.stored.record["tests"]:
+            if test["extra_data"]["slip"]:
+                lines = [line for line in test["output"].splitlines() if line.startswith("Likely slip: ")]
+                told[test["extra_data"]["question"], test["extra_data"]["slip"]] = lines[-1].partition(": ")[2]
+        for key, hint in told.items():
+            students[key].append(grade.student)
+            hints[key] = hint
+    found = [Mistake(*key, hints[key], who) for key, who in students.items()]
+    return sorted(found, key=lambda mistake: (-len(mistake.students), mistake.question, mistake.slip))
+
+
+def faults(records: Iterable[tuple[str, Sequence[Stored]]]) -> list[Fault]:
+    """Every grading at which the grader failed, by students and their gradings."""
+    return [
+        Fault(
+            student=student,
+            attempt=one.attempt,
+            run=one.run,
+            reason=one.provenance["fault"].strip().splitlines()[-1],
+            settled=any(is_sound(other) and other.attempt == one.attempt for other in stored),
+        )
+        for student, stored in records
+        for one in stored
+        if not is_sound(one)
+    ]

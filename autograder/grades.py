@@ -1,0 +1,170 @@
+"""From records to grades: which attempt of a student counts, what a person gave, and what lateness costs."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from autograder.course import Course, Policy, ProblemSet
+from autograder.journal import Attempt, Journal, Stored
+
+DAY = datetime.timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class Manual:
+    """What a person gave for one question: points (`None`: not yet) and a comment."""
+
+    points: float | None = None
+    comment: str = ""
+
+
+@dataclass(frozen=True)
+class Grade:
+    """A student's grade for a problem set, on the attempt that counts.
+
+    `manual` holds the points that a person gave, by question: of written ones, and of others in place of what tests gave,
+    which `automatic` then leaves out. A written question without an entry is not graded yet. `days_late` are counted after
+    grace and extension; `points` is what is left after `penalty`, rounded to a cent.
+    """
+
+    student: str
+    attempt: Attempt
+    stored: Stored
+    automatic: float
+    manual: dict[str, float] = field(default_factory=dict)
+    comments: dict[str, str] = field(default_factory=dict)
+    possible: float = 0.0
+    days_late: float = 0.0
+    penalty: float = 0.0
+    points: float = 0.0
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def by_question(self) -> dict[str, float]:
+        """Points before any penalty, by question; one that waits for a person has no entry."""
+        tested = {
+            question["id"]: float(question["score"])
+            for question in self.stored.record["extra_data"]["questions"]
+            if question["kind"] != "written" or question["undone"]
+        }
+        return {**tested, **self.manual}
+
+    @property
+    def complete(self) -> bool:
+        """Whether every written question that was answered has its points."""
+        return all(
+            question["id"] in self.manual or question["undone"]
+            for question in self.stored.record["extra_data"]["questions"]
+            if question["kind"] == "written"
+        )
+
+
+def grades(
+    course: Course,
+    problem_set: ProblemSet,
+    journal: Journal,
+    manual: Mapping[str, Mapping[str, Manual]] | None = None,
+) -> list[Grade]:
+    """The grade of every student whose counting attempt is graded. Others are in `ungraded`.
+
+    `manual` is what people gave, by student and question.
+    """
+    found = []
+    for student in journal.students():
+        own = _own(course, problem_set, journal, student, (manual or {}).get(student, {}))
+        if own is not None:
+            found.append(own)
+    return found
+
+
+def ungraded(course: Course, problem_set: ProblemSet, journal: Journal) -> list[str]:
+    """Students without a grade: their counting attempt is not graded, or the grader failed at it."""
+    return [student for student in journal.students() if _own(course, problem_set, journal, student, {}) is None]
+
+
+def _own(
+    course: Course, problem_set: ProblemSet, journal: Journal, student: str, manual: Mapping[str, Manual]
+) -> Grade | None:
+    policy = course.settings.policy
+    due = course.due(problem_set.slug, student)
+    attempts = sorted(journal.attempts(student), key=lambda attempt: (attempt.moment, attempt.number))
+    counting = journal.in_force(student)
+    if policy.attempt == "best":
+        # A grader's fault on one attempt must not cost the points of another, but might hide better ones.
+        graded = [
+            grade(problem_set, policy, due, at, counting[at.number], manual) for at in attempts if at.number in counting
+        ]
+        return max(graded, key=lambda one: (one.points, one.attempt.moment), default=None)
+    if policy.attempt == "latest_in_time":
+        in_time = [attempt for attempt in attempts if not days_late(attempt, due, policy.grace_days)]
+        attempts = in_time or attempts
+    if not attempts or attempts[-1].number not in counting:
+        return None
+    return grade(problem_set, policy, due, attempts[-1], counting[attempts[-1].number], manual)
+
+
+def grade(
+    problem_set: ProblemSet,
+    policy: Policy,
+    due: datetime.datetime,
+    attempt: Attempt,
+    stored: Stored,
+    manual: Mapping[str, Manual],
+) -> Grade:
+    """The grade that one attempt gives."""
+    questions = problem_set.assignment.questions
+    given = {
+        question.id: points for question in questions if (points := manual.get(question.id, Manual()).points) is not None
+    }
+    automatic = math.fsum(
+        question["score"] for question in stored.record["extra_data"]["questions"] if question["id"] not in given
+    )
+    earned = automatic + math.fsum(given.values())
+    late = days_late(attempt, due, policy.grace_days)
+    penalty, notes = _penalty(earned, late, policy)
+    if attempt.submitted is None:
+        notes.append("The time of submission is not known; it counts as in time.")
+    return Grade(
+        student=attempt.student,
+        attempt=attempt,
+        stored=stored,
+        automatic=automatic,
+        manual=given,
+        comments={question: one.comment for question, one in manual.items() if one.comment},
+        possible=math.fsum(question.points for question in questions),
+        days_late=late,
+        penalty=penalty,
+        points=cents(earned - penalty),
+        notes=notes,
+    )
+
+
+def days_late(attempt: Attempt, due: datetime.datetime, grace_days: float) -> float:
+    """Days between the end of grace and the submission; 0 if in time, or if no time is known."""
+    if attempt.submitted is None:
+        return 0.0
+    # Times subtract exactly, days with decimals do not: a day after the grace is no day and a bit.
+    return max(0.0, (attempt.submitted - due - grace_days * DAY) / DAY)
+
+
+def _penalty(earned: float, late: float, policy: Policy) -> tuple[float, list[str]]:
+    if late <= 0:
+        return 0.0, []
+    begun = math.ceil(late)
+    if policy.closes_after_days is not None and late > policy.closes_after_days:
+        return cents(earned), [f"{_days(begun)} late: nothing is earned after {_days(policy.closes_after_days)}."]
+    percent = min(100.0, begun * policy.percent_a_day)
+    penalty = cents(earned * percent / 100)
+    return penalty, [f"{_days(begun)} late: {policy.percent_a_day:g} % a day begun, {penalty:g} points off."]
+
+
+def _days(count: float) -> str:
+    return f"{count:g} day" + ("" if count == 1 else "s")
+
+
+def cents(points: float) -> float:
+    """Points rounded to 0.01, halves up; the ninth decimal is taken for rounding of binary fractions."""
+    return math.floor(round(points * 100, 7) + 0.5) / 100

@@ -1,0 +1,93 @@
+"""The roster: a CSV file that says which student of this course is which user of a platform."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autograder.course import CourseError
+from autograder.intake.submission import STUDENT_ID
+
+PLATFORMS = ("canvas", "moodle", "gradescope", "github")
+MAX_BYTES = 10 * 2**20
+
+
+@dataclass(frozen=True)
+class Roster:
+    """Who is in the course, and who is who: `users[platform][id there]` is a student."""
+
+    students: tuple[str, ...]
+    users: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def student(self, platform: str, keys: Iterable[str]) -> str | None:
+        """The student with one of these ids on a platform; without a column for it, ids there are the course's own."""
+        known = self.users.get(platform)
+        found = (key if known is None else known.get(key.casefold()) for key in keys)
+        return next((student for student in found if student in self.students), None)
+
+
+def find_roster(root: Path, given: Path | None) -> Roster | None:
+    """The roster that was given, or else `roster.csv` in the course's folder, if there is one."""
+    path = given or root / "roster.csv"
+    return read_roster(path) if given or path.exists() else None
+
+
+def read_roster(path: Path) -> Roster:
+    """Read and check a roster. Raises `CourseError`, which names the line."""
+    rows = _rows(path)
+    header = [cell.strip().lower() for cell in rows[0]]
+    if "student" not in header:
+        other = next((name for mark, name in ((";", "semicolons"), ("\t", "tabs")) if mark in ",".join(rows[0])), None)
+        if other:
+            raise CourseError(f"{path}: the columns are separated by {other}; save the file with commas")
+        raise CourseError(f"{path}: line 1: there is no column `student`; there are: {', '.join(header)}")
+    for name in ("student", *PLATFORMS):
+        if header.count(name) > 1:
+            raise CourseError(f"{path}: line 1: the column `{name}` stands twice")
+    students: dict[str, int] = {}
+    users: dict[str, dict[str, str]] = {name: {} for name in PLATFORMS if name in header}
+    lines: dict[tuple[str, str], int] = {}
+    for number, row in enumerate(rows[1:], start=2):
+        if not any(cell.strip() for cell in row):
+            continue
+        if len(row) != len(header):
+            raise CourseError(f"{path}: line {number}: there are {len(row)} cells, but {len(header)} columns")
+        cells = {name: cell.strip() for name, cell in zip(header, row, strict=True)}
+        student = cells["student"]
+        if not STUDENT_ID.fullmatch(student):
+            raise CourseError(f"{path}: line {number}: {student!r} is no student id (letters, digits, - and _)")
+        if student in students:
+            raise CourseError(f"{path}: line {number}: the student {student} stands in line {students[student]} already")
+        students[student] = number
+        for platform, known in users.items():
+            key = cells[platform].casefold()
+            if key in known:
+                first = lines[platform, key]
+                raise CourseError(f"{path}: line {number}: {platform} {cells[platform]!r} stands in line {first} already")
+            if key:
+                known[key] = student
+                lines[platform, key] = number
+    if not students:
+        raise CourseError(f"{path}: there is no student in it")
+    return Roster(tuple(students), users)
+
+
+def _rows(path: Path) -> list[list[str]]:
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise CourseError(f"{path}: larger than {MAX_BYTES // 2**20} MB; is it the roster?")
+        # Spreadsheets put a byte order mark in front; it is no part of the first column's name.
+        text = path.read_bytes().decode("utf-8-sig")
+        rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+    except OSError as error:
+        raise CourseError(f"{path}: the roster cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise CourseError(f"{path}: this is not UTF-8 text; save it as CSV in UTF-8") from None
+    except csv.Error as error:
+        raise CourseError(f"{path}: this is not valid CSV: {error}") from None
+    if not rows or not any(cell.strip() for cell in rows[0]):
+        raise CourseError(f"{path}: the first line must name the columns, such as student,canvas")
+    return rows

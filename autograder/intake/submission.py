@@ -1,0 +1,43 @@
+"""What the intake gives: submissions, and what a person should look at."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import re
+from dataclasses import dataclass, field
+
+STUDENT_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+FORMS = (".py", ".ipynb")
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One student's file. `filename` tells its form; `source` is its bytes as they were handed in.
+
+    `submitted` is the time the platform gives, `None` if it gives none; `origin` says where the file came from, for people.
+    """
+
+    student: str
+    filename: str
+    source: bytes
+    submitted: datetime.datetime | None = None
+    origin: str = field(default="", compare=False)
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(f"{self.filename}\n".encode() + self.source).hexdigest()
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """Something that was handed in and needs a person, and why.
+
+    `content` is its bytes where they could be read safely. `graded` marks what is a submission all the same, such as an
+    empty file.
+    """
+
+    name: str
+    reason: str
+    content: bytes | None = field(default=None, compare=False, repr=False)
+    graded: bool = field(default=False, compare=False)

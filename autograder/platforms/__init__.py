@@ -1,0 +1,1 @@
+"""What instructors of other platforms need, made from the same sources."""

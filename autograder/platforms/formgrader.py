@@ -1,0 +1,180 @@
+"""The notebook in which a person reads and grades one submission, with nbgrader's formgrader.
+
+It is never run. All that a student wrote stands in code cells and text outputs: formgrader renders Markdown, HTML and
+formulas, and a student's would act in the reader's browser. It names no hidden test's inputs, so that feedback pages that
+nbgrader makes of it may be given to students.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder.authoring.release import banners
+from autograder.course import Course, ProblemSet
+from autograder.grades import Grade
+from autograder.journal import Journal
+from autograder.platforms.nbgrader import answer_cell, course_id, grade_cell, marks
+
+MAX_TEXT = 200_000
+WIDTH = 100
+GONE = "# This answer does not stand under its heading or in its cell. See the whole file, at the end."
+# Control characters, and those that turn the direction of text; tab and newline stay.
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+CONFIG = '''"""nbgrader's settings, for formgrader in this folder."""
+
+import os
+from pathlib import Path
+
+c = get_config()
+c.CourseDirectory.course_id = {course_id!r}
+c.CourseDirectory.root = str(Path(__file__).resolve().parent)
+if "COURSE_GRADEBOOK" in os.environ:
+    c.CourseDirectory.db_url = os.environ["COURSE_GRADEBOOK"]
+'''
+
+
+@dataclass(frozen=True)
+class Page:
+    """A notebook that is to be written, and the written questions whose answer is not the one the old notebook shows."""
+
+    student: str
+    path: Path
+    content: bytes
+    changed: list[str]
+
+    def write(self) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.write_bytes(self.content)
+
+
+def stale_pages(folder: Path, problem_set: ProblemSet, journal: Journal, grades: Sequence[Grade]) -> list[Page]:
+    """The notebooks that are missing in nbgrader's course folder, or are not what the grades say."""
+    pages = []
+    for grade in grades:
+        path = folder / "autograded" / grade.student / problem_set.slug / f"{problem_set.assignment.module}.ipynb"
+        content = grading_notebook(problem_set, grade.attempt.filename, journal.source(grade.attempt), grade.stored.record)
+        old = path.read_bytes() if path.exists() else b""
+        if content != old:
+            before, now = _written_answers(old), _written_answers(content)
+            cells = {answer_cell(question): question.id for question in problem_set.assignment.questions}
+            changed = [cells[name] for name in now if name in before and now[name] != before[name]]
+            pages.append(Page(grade.student, path, content, changed))
+    return pages
+
+
+def write_config(folder: Path, course: Course) -> None:
+    """nbgrader's settings for the folder, unless it has some."""
+    path = folder / "nbgrader_config.py"
+    if not path.exists():
+        path.write_text(CONFIG.format(course_id=course_id(course)), encoding="utf-8")
+
+
+def grading_notebook(problem_set: ProblemSet, filename: str, source: bytes, record: dict[str, Any]) -> bytes:
+    """The notebook for a submission and its record. The same input gives the same bytes."""
+    titles = banners(problem_set)
+    entries = {entry["id"]: entry for entry in record["extra_data"]["questions"]}
+    code = _cells(filename, source)
+    pieces = _pieces(problem_set, code)
+    cells = [_heading("title", f"# {problem_set.assignment.title}")]
+    for question in problem_set.assignment.questions:
+        name = answer_cell(question)
+        cells.append(_heading(f"title-{name}", f"## {titles[question.id]}"))
+        entry = entries.get(question.id, {"score": 0, "undone": True})
+        if question.kind == "written":
+            own = marks(name, points=question.points, solution=True)
+            # Formgrader colours all code as Python, but for this.
+            text = _wrapped(entry.get("answer", ""))
+            cells.append(_code(name, text, {"nbgrader": own, "magics_language": "text"}))
+        else:
+            own = marks(name, points=None, solution=True)
+            cells.append(_code(name, pieces.get(question.id, GONE), {"nbgrader": own}))
+            tests = [test for test in record["tests"] if test["extra_data"]["question"] == question.id]
+            said = f"{entry['score']:g} of {question.points:g} points\n" + "".join(map(_said, tests))
+            own = marks(grade_cell(question), points=question.points, solution=False)
+            cells.append(_code(grade_cell(question), "# what the tests said", {"nbgrader": own}, said))
+    cells.append(_heading("file", "## The whole file"))
+    cells.append(_code("file-text", "\n\n\n".join(text for _, text in code), {}))
+    language = {"name": "python", "pygments_lexer": "ipython3"}
+    notebook = {"cells": cells, "metadata": {"language_info": language}, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(notebook, indent=1, sort_keys=True).encode() + b"\n"
+
+
+def _written_answers(notebook: bytes) -> dict[str, str]:
+    """The texts that a person grades, by the cell's name; none if it is no whole notebook."""
+    try:
+        return {
+            cell["id"]: cell["source"]
+            for cell in json.loads(notebook)["cells"]
+            if (given := cell["metadata"].get("nbgrader", {})).get("solution") and given.get("grade")
+        }
+    except (ValueError, KeyError):
+        return {}
+
+
+def _heading(name: str, text: str) -> dict[str, Any]:
+    """A cell with words of the course's own."""
+    return {"cell_type": "markdown", "id": name, "metadata": {}, "source": text}
+
+
+# nbformat's own makers check every cell, which takes minutes for a course.
+def _code(name: str, text: str, metadata: dict[str, Any], output: str = "") -> dict[str, Any]:
+    """A cell with words of anybody's, and a text output."""
+    outputs = [{"output_type": "stream", "name": "stdout", "text": _shown(output)}] if output else []
+    return {"cell_type": "code", "id": name, "metadata": metadata, "source": _shown(text), "outputs": outputs,
+            "execution_count": None}  # fmt: skip
+
+
+def _wrapped(text: str) -> str:
+    """Sentences, broken into lines, because formgrader does not."""
+    return "\n".join(line for one in text.strip().splitlines() for line in textwrap.wrap(one, WIDTH) or [""])
+
+
+def _said(test: dict[str, Any]) -> str:
+    """What a student may read of a test."""
+    word = {"passed": "passed", "blocked": "not run", "fault": "fault of the grader"}.get(
+        test["extra_data"]["outcome"], "failed"
+    )
+    points = f"{test['score']:g} of {test['max_score']:g}"
+    lines = [f"{word}  {test['name'].partition(': ')[2]} ({points})", *test["output"].splitlines()]
+    return "\n" + "\n    ".join(lines) + "\n"
+
+
+def _shown(text: str) -> str:
+    """A text without characters that cannot be seen, and not longer than a person reads."""
+    cut = "" if len(text) <= MAX_TEXT else "\n[cut here: the text is longer]"
+    return _UNSEEN.sub("\N{REPLACEMENT CHARACTER}", text[:MAX_TEXT].replace("\r\n", "\n")) + cut
+
+
+def _cells(filename: str, source: bytes) -> list[tuple[str, str]]:
+    """The code of a submission as text: its cells with their names, or one without a name."""
+    text = source.decode("utf-8", "replace")
+    if filename.endswith(".ipynb"):
+        try:
+            return [
+                (str(cell.get("id", "")), "".join(cell["source"]))
+                for cell in json.loads(text)["cells"]
+                if cell["cell_type"] == "code"
+            ]
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            pass
+    return [("", text)]
+
+
+def _pieces(problem_set: ProblemSet, code: list[tuple[str, str]]) -> dict[str, str]:
+    """The answers that can be told by the template's own marks: a cell's name, or the heading above a module's stub."""
+    by_cell = {answer_cell(question): question.id for question in problem_set.assignment.questions}
+    by_heading = {f"# --- {title}": name for name, title in banners(problem_set).items()}
+    pieces: dict[str, list[str]] = {}
+    for name, text in code:
+        current = by_cell.get(name, "")
+        for line in text.splitlines():
+            current = by_heading.get(line.strip(), current)
+            pieces.setdefault(current, []).append(line)
+    return {name: "\n".join(lines).strip() for name, lines in pieces.items() if name}

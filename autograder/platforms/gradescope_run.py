@@ -1,0 +1,215 @@
+"""What runs inside Gradescope's container: grade the submission in the sandbox, and write Gradescope's `results.json`.
+
+Started by `run_autograder` as `python -m autograder.platforms.gradescope_run FOLDER`, in the folder of the unpacked zip.
+FOLDER is `/autograder` on Gradescope: it holds `submission/`, `submission_metadata.json` and `results/`.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import sys
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder.course import Course, ProblemSet, find_root, load_course
+from autograder.grades import Grade
+from autograder.grades import grade as grade_of
+from autograder.intake import Submission
+from autograder.intake.entries import Refused, folder_entries
+from autograder.intake.forms import Handed, answers, moment
+from autograder.intake.submission import FORMS
+from autograder.journal import Attempt, Record, Stored
+from autograder.run import Task, graded
+
+Results = dict[str, Any]
+TEXT = "text"  # Gradescope shows it as it stands: no markup, no terminal codes
+NOT_YOURS = """Your work could not be graded. This is a fault of the grader, not of your work, and costs you no points.
+Please tell your instructor. There is no need to hand in again."""
+
+
+class NotHandedIn(Exception):
+    """There is not one file to grade; the message is for the student."""
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """What Gradescope says of a submission. A time it does not say is `None`."""
+
+    submitted: datetime.datetime | None = None
+    due: datetime.datetime | None = None
+    earlier: tuple[datetime.datetime | None, ...] = ()
+
+
+def main() -> None:
+    folder = Path(sys.argv[1])
+    try:
+        results = results_of(folder, Path.cwd())
+    except Exception:
+        results = fault(traceback.format_exc())
+    temporary = folder / "results/results.json.new"
+    temporary.parent.mkdir(exist_ok=True)
+    temporary.write_text(json.dumps(results, indent=1), encoding="utf-8")
+    temporary.replace(folder / "results/results.json")
+
+
+def results_of(folder: Path, source: Path) -> Results:
+    """The results of the submission in `folder`, graded with the course in `source`."""
+    course = load_course(find_root(source))
+    problem_set = course.problem_set(course.settings.problem_sets[0].slug)
+    delivery = read_delivery(folder / "submission_metadata.json")
+    try:
+        submission, remark = find_submission(folder / "submission", problem_set.assignment.module)
+    except NotHandedIn as error:
+        return {"score": 0, "output": str(error), "output_format": TEXT, "stdout_visibility": "hidden", "tests": []}
+    [(_, record)] = graded(course.root, problem_set, {"": Task(submission)}, jobs=1)
+    if record["extra_data"]["provenance"]["fault"]:
+        return fault(record["extra_data"]["provenance"]["fault"])
+    late = lateness(course, problem_set, delivery, submission, record)
+    return to_results(problem_set, record, delivery, late, remark)
+
+
+def fault(reason: str) -> Results:
+    """Results without a score: a failure of the grader is nobody's zero."""
+    print(reason)
+    staff = _staff("The grader failed, so there is no score. See docs/platforms.md.\n\n" + reason)
+    return {"output": NOT_YOURS, "output_format": TEXT, "stdout_visibility": "hidden", "tests": [staff]}
+
+
+def find_submission(folder: Path, module: str) -> tuple[Submission, str]:
+    """The one file to grade, and a remark for the student, empty if the file has the name it should have."""
+    wanted = " or ".join(f"{module}{form}" for form in FORMS)
+    files = [entry for entry in folder_entries(folder) if not entry.folder] if folder.is_dir() else []
+    named = answers(Handed("", [], files=[(entry.parts, entry) for entry in files]), module)
+    others = [(entry.parts, Path(entry.parts[-1]).suffix, entry) for entry in files]
+    chosen = named or [(parts, form, entry) for parts, form, entry in others if form in FORMS]
+    if len(chosen) != 1:
+        names = ", ".join(ascii(entry.name)[1:-1] for _, _, entry in (chosen or others)[:10])
+        if chosen:
+            raise NotHandedIn(f"Hand in one file, {wanted}. Which of these is it? {names}. Nothing was graded.")
+        found = f"only {names}" if names else "no file at all"
+        raise NotHandedIn(f"Hand in {wanted}. There is {found} in what you handed in. Nothing was graded.")
+    [(_, form, entry)] = chosen
+    try:
+        source = entry.read()
+    except Refused as error:
+        advice = "Hand in the file itself. If it is a notebook with large outputs, clear them and save it first."
+        raise NotHandedIn(f"{ascii(entry.name)[1:-1]} is not read: {error}. {advice} Nothing was graded.") from None
+    remark = "" if named else f"Your file is called {ascii(entry.name)[1:-1]}, not {wanted}; it was graded all the same."
+    return Submission("submission", f"{module}{form}", source), remark
+
+
+def read_delivery(path: Path) -> Delivery:
+    """What `submission_metadata.json` says of times. Who handed in is not read. Of a group, the latest due date counts."""
+    try:
+        metadata = json.loads(path.read_text(encoding="utf-8"))
+        # A due date of a user's own is an extension.
+        own = [moment((user.get("assignment") or {}).get("due_date")) for user in metadata["users"]]
+        due = max((time for time in own if time), default=moment(metadata["assignment"].get("due_date")))
+        earlier = [moment(one["submission_time"]) for one in metadata.get("previous_submissions") or []]
+        return Delivery(moment(metadata["created_at"]), due, tuple(earlier))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        print(f"submission_metadata.json could not be read, so nothing is known of lateness: {error!r}")
+        return Delivery()
+
+
+def lateness(course: Course, problem_set: ProblemSet, delivery: Delivery, submission: Submission, record: Record) -> Grade:
+    """What the course's late policy makes of the points by tests."""
+    attempt = Attempt(
+        student=submission.student,
+        number=len(delivery.earlier) + 1,
+        filename=submission.filename,
+        sha256=submission.sha256,
+        content="",
+        submitted=delivery.submitted,
+        received=delivery.submitted or datetime.datetime.now(datetime.UTC),
+        origin="gradescope",
+    )
+    due = delivery.due or course.due(problem_set.slug, submission.student)
+    return grade_of(problem_set, course.settings.policy, due, attempt, Stored(attempt.number, 1, Path(), record), {})
+
+
+def to_results(problem_set: ProblemSet, record: Record, delivery: Delivery, late: Grade, remark: str) -> Results:
+    """Gradescope's results: a test is "2.3", the third of question 2, with points of its own.
+
+    Students see of a hidden test what the record lets them see. What is for staff stands in a test that no student is shown.
+    """
+    tests: list[Results] = []
+    overview: list[str] = []
+    for place, question in enumerate(record["extra_data"]["questions"], start=1):
+        if question["kind"] == "written":
+            said = "handed in" if not question["undone"] else "there is no answer yet"
+            tests.append(
+                {
+                    "number": f"{place}",
+                    "name": f"{question['id']}: {question['title']}",
+                    "output": f"{question['max_score']:g} points, given by a person, here on Gradescope: {said}.",
+                    "output_format": TEXT,
+                    "visibility": "visible",
+                    "tags": [question["id"]],
+                }
+            )
+            overview.append(f"{question['id']}: {question['max_score']:g} points, given by a person ({said})")
+            continue
+        own = [test for test in record["tests"] if test["extra_data"]["question"] == question["id"]]
+        for number, test in enumerate(own, start=1):
+            shown = {key: test[key] for key in ("name", "score", "max_score", "status", "visibility", "tags")}
+            output = {"number": f"{place}.{number}", "output": plain(test["output"]), "output_format": TEXT}
+            tests.append({**shown, **output})
+        overview.append(f"{question['id']}: {question['score']:g} of {question['max_score']:g} points")
+    notes = [remark, f"Attempt {late.attempt.number}.", *late.notes]
+    if late.penalty:
+        notes.append("The points shown here are those before lateness is counted.")
+    problems = record["extra_data"]["problems"]
+    parts = [*filter(None, notes), "", *overview]
+    parts += ["", "While your file ran:", *problems] if problems else []
+    parts += ["", "Your own output:", record["output"]] if record["output"].strip() else []
+    return {
+        "execution_time": record["execution_time"],
+        "output": plain("\n".join(parts)),
+        "output_format": TEXT,
+        "stdout_visibility": "hidden",
+        "tests": [*tests, _staff(_for_staff(record))],
+        "extra_data": {
+            "submitted": _iso(delivery.submitted),
+            "due": _iso(delivery.due),
+            "days_late": late.days_late,
+            "penalty": late.penalty,
+            "earlier": [_iso(time) for time in delivery.earlier],
+            "provenance": record["extra_data"]["provenance"],
+        },
+    }
+
+
+def _iso(time: datetime.datetime | None) -> str | None:
+    return time.isoformat() if time else None
+
+
+def plain(text: str) -> str:
+    """Text without what steers a terminal or a page; lines and tabs stay."""
+    return "".join(
+        character if character.isprintable() or character in "\n\t" else "\N{REPLACEMENT CHARACTER}" for character in text
+    )
+
+
+def _for_staff(record: Record) -> str:
+    extra = record["extra_data"]
+    lines = [*extra["look"]]
+    for test in record["tests"]:
+        if test["status"] != "passed":
+            own = test["extra_data"]
+            lines += ["", f"{own['test']} ({'hidden' if own['hidden'] else 'public'}, {own['outcome']})", own["message"]]
+    if extra["staff_output"].strip():
+        lines += ["", "Printed while hidden tests ran:", extra["staff_output"]]
+    lines += ["", *(f"{key}: {value}" for key, value in extra["provenance"].items())]
+    return "\n".join(lines)
+
+
+def _staff(text: str) -> Results:
+    return {"name": "For staff", "visibility": "hidden", "output": plain(text), "output_format": TEXT}
+
+
+if __name__ == "__main__":
+    main()

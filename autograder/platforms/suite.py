@@ -1,0 +1,70 @@
+"""One question's tests as plain data, for graders that are not ours; `kit.embedded` runs them there."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from autograder.authoring.release import cited_rows
+from autograder.course import ProblemSet
+from autograder.kit.bench import HIDDEN
+
+PUBLIC = "test_public.py"
+
+
+def question_suite(problem_set: ProblemSet, question: str, *, hidden: bool) -> dict[str, Any]:
+    """A question's public tests, with `hidden` its hidden ones as well, and all they need: a `kit.embedded.Suite`.
+
+    Without `hidden` nothing in it is secret. The reference solution is in it only where a hidden test asks for it.
+    """
+    tests: dict[str, str] = {}
+    ledger: dict[str, Any] = {}
+    for name in (PUBLIC, HIDDEN) if hidden else (PUBLIC,):
+        tests[name] = question_tests((problem_set.folder / name).read_text(encoding="utf-8"), question)
+        ledger |= cited_rows(problem_set, name, tests[name])
+    needs_reference = any(map(_asks_for_reference, tests.values()))
+    return {
+        "question": question,
+        "seed": problem_set.assignment.seed,
+        "asked": [name for one in problem_set.assignment.questions for name in one.names],
+        "call_seconds": problem_set.call_seconds(question),
+        "ledger": ledger,
+        "tests": tests,
+        "reference": problem_set.solution.read_text(encoding="utf-8") if needs_reference else "",
+    }
+
+
+def question_tests(source: str, question: str) -> str:
+    """A test file with one question's tests, and of all else only what they use; comments are left out."""
+    nodes = ast.parse(source).body
+    kept = {index for index, node in enumerate(nodes) if _question(node) == question or _is_import(node)}
+    while True:
+        used = {name.id for index in kept for name in ast.walk(nodes[index]) if isinstance(name, ast.Name)}
+        more = {index for index, node in enumerate(nodes) if not _question(node) and used & _defines(node)}
+        if more <= kept:
+            return ast.unparse(ast.Module([nodes[index] for index in sorted(kept)], [])) + "\n"
+        kept |= more
+
+
+def _question(node: ast.stmt) -> str:
+    """The question that a statement's `@graded(...)` names; empty if it is no graded test."""
+    if isinstance(node, ast.FunctionDef):
+        for decorator in node.decorator_list:
+            if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "graded":
+                return str(ast.literal_eval(decorator.args[0]))
+    return ""
+
+
+def _is_import(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Import | ast.ImportFrom)
+
+
+def _defines(node: ast.stmt) -> set[str]:
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return {node.name}
+    return {name.id for name in ast.walk(node) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)}
+
+
+def _asks_for_reference(text: str) -> bool:
+    functions = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef))
+    return any(argument.arg == "reference" for function in functions for argument in function.args.args)

@@ -1,0 +1,119 @@
+"""Grade stored attempts again by today's tests, and say whose points would change, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder import __version__
+from autograder.course import ProblemSet
+from autograder.journal import Journal, Run, Stored, is_sound
+from autograder.run import Conditions, grade
+
+
+@dataclass(frozen=True)
+class Change:
+    """That an attempt's points for one question change. `why` names the tests whose outcome differs."""
+
+    student: str
+    attempt: int
+    question: str
+    old: float
+    new: float
+    why: list[str]
+
+
+def regrade(
+    root: Path,
+    problem_set: ProblemSet,
+    journal: Journal,
+    students: Sequence[str],
+    why: str,
+    *,
+    jobs: int,
+    conditions: Conditions,
+    on_done: Callable[[Stored], None] = lambda stored: None,
+) -> tuple[Run, list[Stored]]:
+    """Grade all attempts of `students` by today's tests. Returns the regrade, which is not applied, and the grader's faults.
+
+    What these tests have graded before is not graded twice, and a regrade that is there already is returned as it is.
+    """
+    suite = problem_set.suite_hash()
+    attempts = [attempt for student in students for attempt in journal.attempts(student)]
+    stored = grade(
+        root,
+        problem_set,
+        attempts,
+        journal,
+        lambda attempt: journal.find(attempt, suite=suite, engine=__version__),
+        jobs=jobs,
+        conditions=conditions,
+        on_done=on_done,
+    )
+    records: dict[str, dict[int, str]] = {}
+    for one in stored:
+        if is_sound(one):
+            records.setdefault(one.provenance["student"], {})[one.attempt] = one.path.name
+    faults = [one for one in stored if not is_sound(one)]
+    for run in journal.runs():
+        if run.records == records:
+            return run, faults
+    return journal.add_run(suite, __version__, why, records), faults
+
+
+def counts(journal: Journal, run: Run) -> bool:
+    """Whether a regrade is in force: applied, and no later one took its place."""
+    return run.number in [one.number for one in journal.applied()] and all(
+        in_force[number].path.name == name
+        for student, own in run.records.items()
+        for in_force in [journal.in_force(student)]
+        for number, name in own.items()
+    )
+
+
+def changes(journal: Journal, run: Run) -> list[Change]:
+    """Every question whose points `run` changes, against what counts without it."""
+    others = [other for other in journal.applied() if other.number != run.number]
+    found = []
+    for student in run.records:
+        before, after = journal.in_force(student, others), journal.in_force(student, [*others, run])
+        for number in sorted(run.records[student]):
+            if number in before and number in after:
+                found += _changes(student, number, before[number].record, after[number].record)
+    return found
+
+
+def _changes(student: str, attempt: int, old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
+    before = {question["id"]: question["score"] for question in old["extra_data"]["questions"]}
+    after = {question["id"]: question["score"] for question in new["extra_data"]["questions"]}
+    return [
+        Change(student, attempt, name, before.get(name, 0), after.get(name, 0), _reasons(name, old, new))
+        for name in dict.fromkeys([*before, *after])
+        if before.get(name, 0) != after.get(name, 0)
+    ]
+
+
+def _reasons(question: str, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    before, after = _tests(question, old), _tests(question, new)
+    reasons = []
+    for name in dict.fromkeys([*before, *after]):
+        was, now = before.get(name), after.get(name)
+        if was is None and now is not None:
+            reasons.append(f"{name}: new, {now[0]}")
+        elif now is None and was is not None:
+            reasons.append(f"{name}: gone, was {was[0]}")
+        elif was is not None and now is not None and was != now:
+            worth = f", worth {was[1]:g} → {now[1]:g}" if was[1] != now[1] else ""
+            reasons.append(f"{name}: {was[0]} → {now[0]}{worth}" if was[0] != now[0] else f"{name}: {now[0]}{worth}")
+    return reasons
+
+
+def _tests(question: str, record: dict[str, Any]) -> dict[str, tuple[str, float]]:
+    """Outcome and worth of a question's tests, by name."""
+    return {
+        test["extra_data"]["test"]: (test["extra_data"]["outcome"], test["max_score"])
+        for test in record["tests"]
+        if test["extra_data"]["question"] == question
+    }

@@ -1,0 +1,143 @@
+"""A question's tests inside somebody else's grader: nbgrader's test cells and otter's test cases call these functions.
+
+There a submission's code, the tests and the points share one process, so nothing here holds against hostile work. On
+honest work the verdict is the engine's own, because the same test functions run under the same rules.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import io
+import json
+import sys
+import time
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.kit.bench import HIDDEN, PASSED, Outcome, block, outcome_of, seeded
+from autograder.kit.ledger import Ledger
+from autograder.kit.local import explain
+from autograder.kit.marks import Graded
+from autograder.kit.student import AlreadyStopped, Answer, LocalRunner, Stopped, Student
+
+# One question's tests as plain data, fit for JSON; `autograder.platforms.suite` makes it.
+Suite = Mapping[str, Any]
+Test = Callable[..., None]
+
+
+class NotPassed(Exception):
+    """A test did not pass; the message is what the student may read."""
+
+
+class _Runner(LocalRunner):
+    """Calls no function again that did not return: a cell's time is short, and each test would wait anew."""
+
+    def __init__(self, namespace: dict[str, Any], suite: Suite) -> None:
+        names = [name for name in namespace if not name.startswith("_")]
+        super().__init__(namespace, {"names": names}, asked=suite["asked"], seconds=suite["call_seconds"])
+        self._stopped: dict[str, str] = {}
+
+    def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], *, repeat: bool) -> Answer:
+        if name in self._stopped:
+            raise AlreadyStopped(f"not run again: {self._stopped[name]}")
+        try:
+            return super().call(name, args, kwargs, repeat=repeat)
+        except Stopped as end:
+            self._stopped[name] = end.safe
+            raise
+
+
+def run_tests(namespace: dict[str, Any], suite: Suite, only: str = "") -> list[Outcome]:
+    """Run one question's tests on what `namespace`, the globals of a notebook or a module, defines.
+
+    With `only`, that test alone and before it what it requires: its outcome is the last.
+    """
+    tests = graded_tests(suite)
+    wanted = set(tests)
+    if only:
+        wanted = {only}
+        while needed := {tests[name][1].requires for name in wanted} - wanted - {""}:
+            wanted |= needed
+    runner = _Runner(namespace, suite)
+    outcomes: dict[str, Outcome] = {}
+    with _quiet():
+        reference = _module("reference", suite["reference"])
+        for name in (name for name in tests if name in wanted):
+            test, mark, hidden = tests[name]
+            student = Student(runner)
+            fixtures = {
+                "student": student,
+                "ledger": Ledger(suite["ledger"]),
+                "rng": seeded(suite["seed"], name),
+                "reference": reference,
+            }
+            started, raised = time.perf_counter(), None
+            try:
+                block(mark, outcomes)
+                test(**{fixture: fixtures[fixture] for fixture in inspect.signature(test).parameters})
+            except (Exception, pytest.fail.Exception) as error:
+                raised = pytest.ExceptionInfo.from_exception(error)
+            outcomes[name] = outcome_of(name, mark, hidden, raised, time.perf_counter() - started, student)
+    return list(outcomes.values())
+
+
+def report(outcomes: Sequence[Outcome]) -> str:
+    """What a student may read of these outcomes: points, and why a test did not pass. Of a hidden test no numbers."""
+    earned, possible = sum(one.earned for one in outcomes), sum(one.points for one in outcomes)
+    lines = [line for outcome in outcomes for line in explain(outcome)]
+    return "\n".join([f"{earned:g} of {possible:g} points", *lines])
+
+
+def require_passed(namespace: dict[str, Any], suite: str, test: str) -> None:
+    """Run one test of the suite in the file `suite`; raises `NotPassed`, with what a student may read, if it fails."""
+    outcome = run_tests(namespace, json.loads(Path(suite).read_text(encoding="utf-8")), test)[-1]
+    if outcome.status != PASSED:
+        raise NotPassed("\n".join(line.strip() for line in explain(outcome))) from None
+
+
+def graded_tests(suite: Suite) -> dict[str, tuple[Test, Graded, bool]]:
+    """The tests of a suite by name, in the order of their text, each with its mark and whether it is hidden."""
+    return {
+        name: (value, marker.args[0], filename == HIDDEN)
+        for filename, source in suite["tests"].items()
+        for name, value in vars(_module(filename, source)).items()
+        for marker in getattr(value, "pytestmark", [])
+        if marker.name == "graded"
+    }
+
+
+def _module(name: str, source: str) -> types.ModuleType:
+    module = types.ModuleType(name.removesuffix(".py"))
+    exec(compile(source, name, "exec", dont_inherit=True), vars(module))
+    return module
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Drop all that a submission prints or shows: it may tell a hidden test's inputs.
+
+    nbgrader also gives no points to a cell that wrote to the error stream.
+    """
+    before = _open_figures()
+    with contextlib.ExitStack() as stack:
+        if "IPython" in sys.modules:
+            from IPython.utils.capture import capture_output
+
+            stack.enter_context(capture_output())
+        else:
+            stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
+            stack.enter_context(contextlib.redirect_stderr(io.StringIO()))
+        yield
+    # A notebook shows at the end of a cell every figure that is open.
+    for number in _open_figures() - before:
+        sys.modules["matplotlib.pyplot"].close(number)
+
+
+def _open_figures() -> set[int]:
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    return set(pyplot.get_fignums()) if pyplot else set()
