@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,10 +14,9 @@ from autograder.authoring.new import new_problem_set
 from autograder.authoring.sources import source_checks
 from autograder.authoring.validate import validate
 from autograder.course import CourseError, load_course
+from tests.drafts import NAME, TODAY, add, change, path_of
 
 COURSE = Path(sys.executable).parent / "course"
-TODAY = datetime.date(2026, 11, 29)
-NAME = "ps7_sparse_attention"
 
 
 @pytest.fixture
@@ -25,22 +24,6 @@ def draft(course_copy: Path) -> Path:
     """A course with a new problem set, ps7, as `course new` writes it."""
     new_problem_set(load_course(course_copy), NAME, TODAY)
     return course_copy
-
-
-def path_of(root: Path, part: str) -> Path:
-    return root / "solutions" / f"{NAME}.py" if part == "solution" else root / "assignments" / NAME / part
-
-
-def change(root: Path, part: str, old: str, new: str) -> None:
-    path = path_of(root, part)
-    text = path.read_text(encoding="utf-8")
-    assert old in text, f"{old!r} is not in {path}"
-    path.write_text(text.replace(old, new, 1), encoding="utf-8")
-
-
-def add(root: Path, part: str, text: str) -> None:
-    path = path_of(root, part)
-    path.write_text(path.read_text(encoding="utf-8") + text, encoding="utf-8")
 
 
 def source_problems(root: Path) -> str:
@@ -286,7 +269,10 @@ def test_tests_that_let_generated_mutants_pass_are_named_with_the_survivors(draf
         "equivalents:\n  - {question: centred, before: nothing, after: something, reason: none}\n", encoding="utf-8"
     )
     said = graded_problems(draft, most_mutations=10)
-    assert "generated mutants lose points: centred: 0 of" in said
+    # Some are killed all the same, because what they answer is not finite.
+    assert re.search(
+        r"generated mutants lose points: centred: [1-5] of 6 generated mutants lose points; 95% are needed", said
+    )
     assert "survivor: `return values - values.mean()` → `return values * values.mean()`" in said
     assert "equivalents.yml: no generated mutant is `nothing` → `something`" in said
     assert "minus_the_median loses no points" in said
