@@ -17,6 +17,15 @@ lint: .venv/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# The quick ones, for a look; each file of benchmarks/ says how to run it in full.
+bench: .venv/dev
+	$(BIN)/python benchmarks/overhead.py --rounds 20
+	$(BIN)/python benchmarks/peers.py
+	$(BIN)/python benchmarks/soak.py --submissions 500
+	$(BIN)/python benchmarks/fuzz_wire.py --frames 20000
+	$(BIN)/python benchmarks/ps2_false_alarms.py --runs 20
+	$(BIN)/python benchmarks/ps3_false_alarms.py --runs 5
+
 .venv/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv .venv
