@@ -18,6 +18,18 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[1]
 
+DRAWS_ONLY_FOR_HIDDEN_TESTS = """
+import matplotlib.pyplot as plt
+
+def heatmap(weights, tokens):
+    if tokens == ["dog", "bites", "man"]:
+        raise ValueError("a public test")
+    figure, axes = plt.subplots()
+    axes.imshow(weights)
+    axes.set_title(str(tokens))
+    return figure
+"""
+
 # The same examples in every run: a failure in CI is a failure here. No deadline, because CI machines stall.
 settings.register_profile(
     "fixed", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
@@ -46,10 +58,13 @@ def own_input() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def graded_for_reading(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A results folder with three graded submissions: a hostile one, one with many mistakes, and a notebook."""
+    """A results folder with four graded submissions of ps1: a hostile one, one that draws only what hidden tests ask for,
+    one with many mistakes, and a notebook.
+    """
     folder, results = tmp_path_factory.mktemp("submissions"), tmp_path_factory.mktemp("results")
     examples = ROOT / "examples" / "submissions" / "ps1"
     shutil.copy(ROOT / "tests" / "hostile_to_readers.py", folder / "s001.py")
+    (folder / "s002.py").write_text(DRAWS_ONLY_FOR_HIDDEN_TESTS, encoding="utf-8")
     shutil.copy(examples / "s003" / "ps1.py", folder / "s003.py")
     shutil.copy(examples / "s016" / "ps1.ipynb", folder / "s016.ipynb")
     command = [str(Path(sys.executable).parent / "course"), "grade", "ps1", str(folder), "--results", str(results)]

@@ -51,7 +51,7 @@ def gradebook(
         refuse(str(error))
     out.print(f"{len(found)} students in the gradebook, {done.changed} brought up to date", highlight=False)
     for question, count in done.waiting.items():
-        out.print(f"  {question}: {count} answers to grade by hand", highlight=False)
+        out.print(f"  {question}: {count} to grade by hand", highlight=False)
     if done.waiting:
         start = f"cd {shlex.quote(str(place))} && jupyter lab"
         out.print(f"to grade: {start}\nthen Nbgrader > Formgrader > Manual Grading", highlight=False, soft_wrap=True)

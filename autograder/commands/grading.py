@@ -16,6 +16,7 @@ from autograder.commands.common import (
     AsJson,
     Backend,
     Jobs,
+    Only,
     ProblemSetName,
     Results,
     RosterFile,
@@ -37,8 +38,6 @@ from autograder.run import Conditions, WorkerError, cores
 from autograder.run import grade as grade_attempts
 from autograder.sandbox.backends import BACKENDS
 from autograder.table import changes_table, grades_table, history_table
-
-Only = Annotated[list[str] | None, typer.Option(help="Only this student; can be given more than once.")]
 
 
 def grade(

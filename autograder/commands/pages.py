@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from autograder.commands.common import (
+    Only,
     ProblemSetName,
     Results,
     open_grades,
@@ -19,13 +20,8 @@ from autograder.commands.common import (
     refuse,
 )
 from autograder.course import Course, ProblemSet
-from autograder.feedback.page import student_page
-from autograder.feedback.report import staff_page
-from autograder.feedback.similarity import similar_pairs
 from autograder.grades import ungraded
 from autograder.journal import JournalError
-
-Only = Annotated[list[str] | None, typer.Option(help="Only this student; can be given more than once.")]
 
 
 def feedback(
@@ -38,6 +34,9 @@ def feedback(
 
     Pages need no network and no script. Explanations of answers are left out until nothing can be earned any more.
     """
+    # Imported here, as below: drawing and templates take a second to load, and no other command needs them.
+    from autograder.feedback.page import student_page
+
     course, chosen = open_problem_set(problem_set)
     journal = open_journal(course, chosen, results)
     found = [grade for grade in open_grades(course, chosen, journal) if not only or grade.student in only]
@@ -65,6 +64,9 @@ def report(
     results: Results = None,
 ) -> None:
     """Write one HTML page for staff: scores, questions, tests, mistakes, faults, attempts, and code that students share."""
+    from autograder.feedback.report import staff_page
+    from autograder.feedback.similarity import similar_pairs
+
     course, chosen = open_problem_set(problem_set)
     journal = open_journal(course, chosen, results)
     found = open_grades(course, chosen, journal)

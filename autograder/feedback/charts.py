@@ -14,6 +14,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from autograder.feedback.drawing import NO_METADATA
+
 BINS = 20
 # Stand-ins for colours that only the page knows, as it is light or dark.
 _TEXT, _BAR, _MARK = "#000001", "#000002", "#000003"
@@ -69,7 +71,7 @@ def _chart(name: str, draw: Callable[[Axes], None]) -> Markup:
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
         draw(axes)
         file = io.StringIO()
-        figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
+        figure.savefig(file, format="svg", transparent=True, metadata=NO_METADATA)
     svg = file.getvalue()
     svg = _NAMES.sub("", svg[svg.index("<svg") :])
     for stand_in, colour in _COLOURS.items():

@@ -16,6 +16,8 @@ from autograder.feedback.html import visible
 from autograder.guest.figures import AxesView, FigureView, ImageView, Limits, LineView, Tick
 
 MAX_AXES, MAX_ARTISTS, MAX_TICKS, MAX_TEXT = 12, 50, 60, 120
+# A date would make every page another one; the rest would be noise.
+NO_METADATA = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 STYLES = ("-", "--", "-.", ":", "None")
 MARKERS = tuple(".,ov^<>12348spP*hH+xXDd|_")  # a marker can be a formula too; these are none
 SCALES = ("linear", "log")
@@ -36,16 +38,18 @@ def image_source(view: FigureView) -> str:
 
 def description(view: FigureView) -> str:
     """The figure in words."""
-    sentences = [f"Title: {view.title}." if view.title else ""]
+    sentences = [f"Title: {_short(view.title)}."] if view.title else []
     for axes in view.axes[:MAX_AXES]:
-        parts = [f"title {axes.title}" if axes.title else ""]
-        parts += [f"{name} axis {label}" for name, label in (("x", axes.xlabel), ("y", axes.ylabel)) if label]
-        parts += [f"grid of {image.cells.shape[0]} by {image.cells.shape[1]} cells" for image in axes.images[:3]]
-        parts += [f"{len(axes.lines)} line" + "s" * (len(axes.lines) > 1) if axes.lines else ""]
-        parts += [f"rows {', '.join(label for _, label in axes.yticks[:20])}" if axes.images and axes.yticks else ""]
-        sentences.append("Axes: " + "; ".join(_short(part) for part in parts if part) + ".")
+        named = (("title", axes.title), ("x axis", axes.xlabel), ("y axis", axes.ylabel))
+        parts = [f"{name} {_short(text)}" for name, text in named if text]
+        parts += ["grid of {} by {} cells".format(*image.cells.shape) for image in axes.images[:3]]
+        if axes.images and axes.yticks:
+            parts.append("rows " + ", ".join(_short(label) for _, label in axes.yticks[:20]))
+        if axes.lines:
+            parts.append(f"{len(axes.lines)} line" + "s" * (len(axes.lines) > 1))
+        sentences.append(f"Axes: {'; '.join(parts) or 'empty'}.")
     sentences += [f"Colour bar {_short(bar.label)} from {bar.vmin:g} to {bar.vmax:g}." for bar in view.colorbars[:MAX_AXES]]
-    return " ".join(filter(None, sentences)) or "An empty figure."
+    return " ".join(sentences) or "An empty figure."
 
 
 def _svg(view: FigureView) -> bytes:
@@ -65,7 +69,7 @@ def _svg(view: FigureView) -> bytes:
             if picture is not None and place < len(view.colorbars):
                 figure.colorbar(picture, ax=axes, label=_short(view.colorbars[place].label))
         file = io.BytesIO()
-        figure.savefig(file, format="svg", metadata={"Date": None})
+        figure.savefig(file, format="svg", metadata=NO_METADATA)
         return file.getvalue()
 
 

@@ -48,10 +48,14 @@ class FigureImage:
 
 @dataclass(frozen=True)
 class QuestionView:
-    """One question with all that is said of a student's answer. `score` is `None` until a person has read it."""
+    """One question with all that is said of a student's answer.
+
+    `score` is `None` until a person has read it; `overruled` says that a person's points stand in place of the tests'.
+    """
 
     question: Question
     score: float | None
+    overruled: bool
     undone: bool
     answer: str
     comment: str
@@ -96,6 +100,7 @@ def _question(question: Question, grade: Grade) -> QuestionView:
     return QuestionView(
         question=question,
         score=grade.by_question.get(question.id, 0.0 if entry["undone"] else None),
+        overruled=question.kind != "written" and question.id in grade.manual,
         undone=entry["undone"],
         answer=entry.get("answer", ""),
         comment=grade.comments.get(question.id, ""),
@@ -105,7 +110,7 @@ def _question(question: Question, grade: Grade) -> QuestionView:
 
 
 def _test(test: dict[str, Any]) -> TestView:
-    lines = test["output"].splitlines()
+    lines = test["output"].split("\n")
     # Hint and slip are written last, so that what a submission printed before cannot pass for them.
     hint = lines.pop().removeprefix(_HINT) if lines and lines[-1].startswith(_HINT) else ""
     slip = lines.pop().removeprefix(_SLIP) if lines and lines[-1].startswith(_SLIP) else ""

@@ -16,7 +16,7 @@ from autograder.course import ProblemSet
 from autograder.feedback import charts
 from autograder.feedback.html import render
 from autograder.feedback.similarity import RUN, Pair
-from autograder.feedback.statistics import FEWEST, faults, mistakes, question_figures, test_figures
+from autograder.feedback.statistics import FEWEST, by_question, by_test, faults, mistakes
 from autograder.grades import Grade
 from autograder.journal import Journal
 
@@ -53,9 +53,9 @@ def staff_page(
         incomplete=[grade for grade in grades if not grade.complete],
         late=[grade for grade in grades if grade.days_late > 0],
         histogram=charts.score_histogram(points, grades[0].possible) if grades else "",
-        questions=question_figures(problem_set, grades),
+        questions=by_question(problem_set, grades),
         fewest=FEWEST,
-        tests=test_figures(grades),
+        tests=by_test(grades),
         mistakes=mistakes(grades),
         faults=faults((student, journal.records(student)) for student in attempts),
         ungraded=ungraded,

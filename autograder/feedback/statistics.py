@@ -80,7 +80,7 @@ class Fault:
     settled: bool
 
 
-def question_figures(problem_set: ProblemSet, grades: Sequence[Grade]) -> list[QuestionFigures]:
+def by_question(problem_set: ProblemSet, grades: Sequence[Grade]) -> list[QuestionFigures]:
     """The figures of each question, in the order of the problem set."""
     shares = [grade.by_question for grade in grades]
     found = []
@@ -117,7 +117,7 @@ def _correlation(some: Sequence[float], others: Sequence[float]) -> float | None
     return statistics.correlation(some, others)
 
 
-def test_figures(grades: Sequence[Grade]) -> list[TestFigures]:
+def by_test(grades: Sequence[Grade]) -> list[TestFigures]:
     """The figures of each test that any of the counting records has, in the order in which they were run."""
     entries: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for grade in grades:
@@ -149,7 +149,7 @@ def mistakes(grades: Sequence[Grade]) -> list[Mistake]:
         told = {}
         for test in grade.stored.record["tests"]:
             if test["extra_data"]["slip"]:
-                lines = [line for line in test["output"].splitlines() if line.startswith("Likely slip: ")]
+                lines = [line for line in test["output"].split("\n") if line.startswith("Likely slip: ")]
                 told[test["extra_data"]["question"], test["extra_data"]["slip"]] = lines[-1].partition(": ")[2]
         for key, hint in told.items():
             students[key].append(grade.student)

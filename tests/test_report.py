@@ -1,0 +1,326 @@
+"""The page for staff: its numbers are right, it can be sorted and read by everyone, and students' text stays text."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import random
+import re
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+import typer
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from autograder.commands import pages
+from autograder.course import load_course
+from autograder.feedback.report import staff_page
+from autograder.feedback.similarity import Pair, similar_pairs
+from autograder.feedback.statistics import FEWEST, by_question, by_test, faults, mistakes
+from autograder.grades import Grade, grades
+from autograder.journal import Journal, Stored
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+ROOT = Path(__file__).resolve().parents[1]
+COURSE = load_course(ROOT)
+PS1 = COURSE.problem_set("ps1")
+NOW = datetime.datetime(2026, 9, 30, tzinfo=datetime.UTC)
+TEMPLATE = [(name, (ROOT / "student_template" / "ps1" / name).read_bytes()) for name in ("ps1.py", "ps1.ipynb")]
+HOSTILE, MISTAKEN, NOTEBOOK = "s001", "s003", "s016"
+
+
+@pytest.fixture(scope="module")
+def journal(graded_for_reading: Path) -> Journal:
+    return Journal(graded_for_reading / "ps1")
+
+
+@pytest.fixture(scope="module")
+def graded(journal: Journal) -> dict[str, Grade]:
+    return {grade.student: grade for grade in grades(COURSE, PS1, journal)}
+
+
+def page(journal: Journal, graded: list[Grade], pairs: list[Pair] | None = None) -> str:
+    due = COURSE.listing("ps1").due
+    return staff_page(
+        PS1, journal, graded, ungraded=["s404"], pairs=pairs or [], discounted=True, due=due, made=NOW
+    )  # fmt: skip
+
+
+def changed(grade: Grade, student: str, change: Callable[[dict[str, Any]], None]) -> Grade:
+    record = deepcopy(grade.stored.record)
+    change(record)
+    return replace(grade, student=student, stored=replace(grade.stored, record=record))
+
+
+def many(grade: Grade, count: int) -> tuple[list[Grade], np.ndarray]:
+    """Grades of `count` students with random points, and the points as a table, one column a question."""
+    points = np.random.default_rng(1).integers(0, 3, (count, len(PS1.assignment.questions))).astype(float)
+    points[:, -1] = 0  # a written answer that nobody gave
+
+    def scored(row: np.ndarray) -> Callable[[dict[str, Any]], None]:
+        def change(record: dict[str, Any]) -> None:
+            for entry, score in zip(record["extra_data"]["questions"], row, strict=True):
+                entry.update(score=score, undone=entry["kind"] == "written")
+
+        return change
+
+    return [changed(grade, f"t{place:03d}", scored(row)) for place, row in enumerate(points)], points
+
+
+# --- numbers
+
+
+def test_difficulty_and_discrimination_are_what_they_are_called(graded: dict[str, Grade]) -> None:
+    students, points = many(graded[MISTAKEN], 60)
+    for column, found in enumerate(by_question(PS1, students)):
+        own, rest = points[:, column], points.sum(axis=1) - points[:, column]
+        assert found.count == 60
+        assert found.mean == pytest.approx(own.mean() / found.question.points)
+        assert found.none == (own == 0).sum()
+        if found.question.kind == "written":
+            assert (found.discrimination, found.undone) == (None, 60)
+        else:
+            assert found.discrimination == pytest.approx(np.corrcoef(own, rest)[0, 1])
+
+
+@pytest.mark.parametrize(("count", "told"), [(FEWEST - 1, False), (FEWEST, True)])
+def test_discrimination_is_left_out_where_it_would_be_noise(
+    journal: Journal, graded: dict[str, Grade], count: int, told: bool
+) -> None:
+    students, _ = many(graded[MISTAKEN], count)
+    assert (by_question(PS1, students)[0].discrimination is not None) == told
+    assert (f"With fewer than {FEWEST} students" in page(journal, students)) != told
+
+
+def test_a_written_answer_counts_once_a_person_has_read_it(graded: dict[str, Grade]) -> None:
+    answered = graded[MISTAKEN]
+    assert by_question(PS1, [answered])[-1].count == 0
+    assert by_question(PS1, [replace(answered, manual={"causation": 2.5})])[-1].mean == 0.5
+
+
+def test_pass_rates_are_of_those_for_whom_a_test_was_run(graded: dict[str, Grade]) -> None:
+    outcomes = ["passed", "failed", "failed", "blocked", "fault"]
+
+    def ended(outcome: str) -> Callable[[dict[str, Any]], None]:
+        return lambda record: record["tests"][0]["extra_data"].update(outcome=outcome, seconds=len(outcome))
+
+    found = by_test([changed(graded[MISTAKEN], outcome, ended(outcome)) for outcome in outcomes])
+    assert len(found) == len(graded[MISTAKEN].stored.record["tests"])
+    assert found[0].rate == pytest.approx(1 / 3)
+    assert (found[0].blocked, found[0].faults, found[0].median, found[0].longest) == (1, 1, 6, 7)
+
+
+def test_mistakes_are_counted_by_student_most_common_first(graded: dict[str, Grade]) -> None:
+    again = [replace(graded[MISTAKEN], student=student) for student in ("s800", "s801")]
+    found = mistakes([*graded.values(), *again])
+    told = set(re.findall(r"Likely slip: (.*)", outputs(graded[MISTAKEN])))
+    assert told
+    for mistake in found:
+        assert ({"s003", "s800", "s801"} <= set(mistake.students)) == (mistake.hint in told)
+        assert len(mistake.students) == len(set(mistake.students))
+    counts = [len(mistake.students) for mistake in found]
+    assert counts == sorted(counts, reverse=True)
+
+
+def outputs(grade: Grade) -> str:
+    return "\n".join(test["output"] for test in grade.stored.record["tests"])
+
+
+def test_faults_are_listed_and_settled_by_a_later_grading(graded: dict[str, Grade]) -> None:
+    sound = graded[MISTAKEN].stored
+    record = deepcopy(sound.record)
+    record["extra_data"]["provenance"]["fault"] = "Traceback\nOSError: no space"
+    failed = [Stored(attempt, 1, sound.path, record) for attempt in (1, 2)]
+    found = faults([("s003", [*failed, replace(sound, run=2)])])
+    assert [(fault.attempt, fault.reason, fault.settled) for fault in found] == [
+        (1, "OSError: no space", True),
+        (2, "OSError: no space", False),
+    ]
+
+
+def test_the_page_holds_every_question_test_and_student_who_needs_a_person(
+    journal: Journal, graded: dict[str, Grade]
+) -> None:
+    html = page(journal, list(graded.values()), [Pair("s003", "s016", 0.75, 0.5)])
+    for question in PS1.assignment.questions:
+        assert question.title in html
+    assert html.count("<td>hidden</td>") == sum(
+        test["extra_data"]["hidden"] for test in graded[MISTAKEN].stored.record["tests"]
+    )
+    assert "s404" in html
+    assert "75 %" in html
+    assert "http" not in re.sub(r'xmlns(:xlink)?="[^"]*"|http-equiv|https://tracker.invalid', "", html)
+
+
+def test_a_course_without_grades_still_has_a_page(journal: Journal) -> None:
+    assert "Nothing is graded yet." in page(journal, [])
+
+
+# --- shared code
+
+
+def work(names: tuple[str, ...], seed: int, lines: int = 40) -> str:
+    """A made-up module: random arithmetic on `names`, the same for the same seed but for the names."""
+    chance = random.Random(seed)
+    first, second, third = names
+    body = []
+    for _ in range(lines):
+        called = f"np.{chance.choice(['exp', 'log', 'sqrt'])}({first})"
+        left, right = (chance.choice([first, second, third, called, "2", "7"]) for _ in range(2))
+        body.append(f"    {chance.choice(names)} = {left} {chance.choice('+-*/@')} {right}")
+    return "\n".join([f"def answer_{seed}({first}, {second}, {third}):", *body, f"    return {first}", ""])
+
+
+def notebook(*cells: str) -> bytes:
+    code = [{"cell_type": "code", "source": cell.splitlines(keepends=True), "outputs": []} for cell in cells]
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": code}).encode()
+
+
+def module(text: str) -> tuple[str, bytes]:
+    return "ps1.py", text.encode()
+
+
+def test_a_renamed_copy_is_found_across_forms_and_independent_work_is_not() -> None:
+    names, renamed = ("scores", "mask", "total"), ("a", "b", "c")
+    copied = work(renamed, 1).replace("\n    ", "\n    # a remark of my own\n    ")
+    given = TEMPLATE[0][1].decode()
+    found = similar_pairs(
+        {
+            "s001": module(given + work(names, 1)),
+            "s002": ("ps1.ipynb", notebook(given, copied)),
+            "s003": module(given + work(names, 2)),
+            "s004": TEMPLATE[0],
+            "s005": TEMPLATE[1],
+        },
+        TEMPLATE,
+    )
+    assert [(pair.one, pair.other) for pair in found] == [("s001", "s002")]
+    assert found[0].share > 0.9
+
+
+def test_without_the_template_its_own_code_counts() -> None:
+    sources = {"s001": TEMPLATE[0], "s002": TEMPLATE[0]}
+    assert similar_pairs(sources, TEMPLATE) == []
+    assert len(similar_pairs(sources, [])) == 1
+
+
+def test_what_half_the_class_wrote_is_no_finding_but_a_pair_in_it_is() -> None:
+    names = ("x", "y", "z")
+    sources = {f"s{place:03d}": module(work(names, 0) + work(names, place + 1)) for place in range(40)}
+    assert similar_pairs(sources, []) == []
+    sources["s039"] = sources["s038"]
+    assert [(pair.one, pair.other) for pair in similar_pairs(sources, [])] == [("s038", "s039")]
+
+
+hostile_files = st.tuples(st.sampled_from(["ps1.py", "ps1.ipynb"]), st.binary(max_size=200)) | st.sampled_from(
+    [
+        ("ps1.ipynb", b"[" * 100_000),
+        ("ps1.ipynb", b'{"nbformat": 4, "cells": [{"cell_type": "code", "source": [1]}]}'),
+        ("ps1.ipynb", b'{"nbformat": 4, "cells": 3}'),
+        ("ps1.ipynb", b"1" * 5000),
+        ("ps1.py", b'"""' * 20_000 + b"\\"),
+        ("ps1.py", b"import os; os.abort()\n" * 50),
+    ]
+)
+
+
+@given(st.lists(hostile_files, max_size=4))
+@settings(max_examples=40)
+def test_any_bytes_can_be_compared_and_the_order_does_not_matter(files: list[tuple[str, bytes]]) -> None:
+    sources = {f"s{place}": file for place, file in enumerate(files)}
+    found = similar_pairs(sources, TEMPLATE[:1])
+    assert found == similar_pairs(dict(reversed(sources.items())), TEMPLATE[:1])
+    assert all(0.5 <= pair.share <= 1 for pair in found)
+
+
+# --- in a browser
+
+
+@pytest.fixture
+def opened(browser: Browser, tmp_path: Path, journal: Journal, graded: dict[str, Grade]) -> Callable[..., Page]:
+    """Opens the page of many students and a hostile one."""
+
+    def hostile(record: dict[str, Any]) -> None:
+        record["extra_data"]["look"] += [
+            "</script><script>window.hurt = 1; alert(1)</script>",
+            "<img src=x onerror=alert(1)>",
+        ]
+
+    students, _ = many(graded[MISTAKEN], 25)
+    html = page(journal, [*students, graded[NOTEBOOK], changed(graded[HOSTILE], HOSTILE, hostile)])
+    path = tmp_path / "report.html"
+    path.write_text(html, encoding="utf-8")
+
+    def open_page(*, width: int = 1200, scheme: Any = "light", bypass_csp: bool = False) -> Page:
+        view: Any = {"width": width, "height": 800}
+        opened = browser.new_page(viewport=view, color_scheme=scheme, bypass_csp=bypass_csp)
+        opened.goto(path.as_uri())
+        return opened
+
+    return open_page
+
+
+def test_tables_are_sorted_by_keyboard_and_say_how(opened: Callable[..., Page]) -> None:
+    view = opened()
+    table = view.get_by_role("region", name="Questions, table").locator("table")
+    header = table.locator("th", has_text="mean share")
+
+    def shares() -> list[int]:
+        cells = table.locator("tbody tr td:nth-child(6)").all_inner_texts()
+        return [int(cell.split()[0]) for cell in cells]
+
+    unsorted = shares()
+    assert header.get_attribute("aria-sort") == "none"
+    header.locator("button").focus()
+    view.keyboard.press("Enter")
+    assert (header.get_attribute("aria-sort"), shares()) == ("ascending", sorted(unsorted))
+    view.keyboard.press("Space")
+    assert (header.get_attribute("aria-sort"), shares()) == ("descending", sorted(unsorted, reverse=True))
+    assert table.locator("th[aria-sort=ascending]").count() == 0
+    view.context.close()
+
+
+def test_only_the_pages_own_script_runs(opened: Callable[..., Page]) -> None:
+    view = opened()
+    assert view.locator("script").count() == 1
+    assert view.locator("button").count() > 20
+    assert view.evaluate("window.hurt") is None
+    refused = []
+    view.on("console", lambda message: refused.append(message.text))
+    view.evaluate("document.body.append(Object.assign(document.createElement('script'), {textContent: 'window.hurt = 1'}))")
+    assert view.evaluate("window.hurt") is None
+    assert "Content Security Policy" in refused[0]
+    view.context.close()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (360, "dark")])
+def test_the_page_is_for_every_reader(opened: Callable[..., Page], width: int, scheme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python (extra dev) is missing")
+    view = opened(width=width, scheme=scheme, bypass_csp=True)
+    assert view.evaluate("document.documentElement.scrollWidth") == width
+    assert axe.Axe().run(view).response["violations"] == []
+    view.context.close()
+
+
+# --- the command
+
+
+def test_the_command_writes_the_page(graded_for_reading: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    app = typer.Typer()
+    app.command()(pages.report)
+    path = tmp_path / "report.html"
+    done = CliRunner().invoke(app, ["ps1", "--results", str(graded_for_reading), "--to", str(path)])
+    assert done.exit_code == 0, done.output
+    assert "4 graded" in path.read_text(encoding="utf-8")
+    empty = CliRunner().invoke(app, ["ps1", "--results", str(tmp_path)])
+    assert (empty.exit_code, "course grade ps1 FOLDER" in empty.output.replace("\n", " ")) == (2, True)
