@@ -269,7 +269,7 @@ def find_root(start: Path) -> Path:
     raise CourseError(f"no course.yml in {start} or above; run `course` inside the course's repository")
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """YAML that refuses a key given twice, instead of keeping the last."""
 
     def construct_mapping(self, node: Any, deep: bool = False) -> Any:

@@ -215,18 +215,22 @@ def _prepared(api: Any, book: Any, course: Course, problem_set: ProblemSet) -> _
     slug, module = problem_set.slug, problem_set.assignment.module
     book.update_or_create_assignment(slug, duedate=_utc(course.listing(slug).due))
     book.update_or_create_notebook(module, slug)
+    notebook = book.find_notebook(module, slug)
+    points = {cell.name: (cell.max_score, cell.cell_type) for cell in notebook.grade_cells}
+    answers = {cell.name for cell in notebook.solution_cells}
     questions = problem_set.assignment.questions
-    there = {cell.name for cell in book.find_notebook(module, slug).grade_cells}
-    if unknown := sorted(there - {grade_cell(question) for question in questions}):
+    if unknown := sorted(points.keys() - {grade_cell(question) for question in questions}):
         raise GradebookError(
             f"the gradebook's {slug} has cells that belong to no question: {', '.join(unknown)}. Was it made from other "
             f"sources, or was a question renamed? Put the name back, or begin a new gradebook"
         )
     for question in questions:
         # By the type of its cell, nbgrader tells points for code from points for prose.
-        kind = "markdown" if question.kind == "written" else "code"
-        book.update_or_create_grade_cell(grade_cell(question), module, slug, max_score=question.points, cell_type=kind)
-        book.update_or_create_solution_cell(answer_cell(question), module, slug)
+        name, kind = grade_cell(question), "markdown" if question.kind == "written" else "code"
+        if points.get(name) != (question.points, kind):
+            book.update_or_create_grade_cell(name, module, slug, max_score=question.points, cell_type=kind)
+        if answer_cell(question) not in answers:
+            book.add_solution_cell(answer_cell(question), module, slug)
     return _cells(api, book, problem_set)
 
 

@@ -428,7 +428,7 @@ def test_a_person_grades_in_formgrader(
 ) -> None:
     said = command(results, monkeypatch)
     assert "2 students in the gradebook, 2 brought up to date" in said
-    assert "causation: 2 answers to grade by hand" in said
+    assert "causation: 2 to grade by hand" in said
     url = gradebook_url(results)
     with opened(url) as book:
         page = book.find_submission_notebook("ps1", "ps1", "s666").id
@@ -449,7 +449,7 @@ def test_a_person_grades_in_formgrader(
     assert manual_scores(url, course, problem_set) == given
     said = command(results, monkeypatch)
     assert "0 brought up to date" in said
-    assert "causation: 1 answers" in said
+    assert "causation: 1 to grade by hand" in said
     assert manual_scores(url, course, problem_set) == given
     # nbgrader's own feedback pages of these notebooks may be given to students.
     succeed(nbgrader_api(results).generate_feedback("ps1", "s666"))
@@ -468,7 +468,7 @@ def test_a_new_answer_under_given_points_is_shown_again(
         attempt = journal.add(Submission("s001", "ps1.py", f"mix = {number}".encode()))
         journal.append(attempt, record(problem_set, {"mix": 1.0}, text))
         said = command(tmp_path, monkeypatch)
-        assert ("causation: 1 answers" in said) is True
+        assert ("causation: 1 to grade by hand" in said) is True
         if number == 0:
             enter(gradebook_url(tmp_path), "s001", "answer-causation", 3)
             assert "causation" not in command(tmp_path, monkeypatch)

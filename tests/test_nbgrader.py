@@ -32,7 +32,10 @@ from autograder import run
 from autograder.authoring.release import problem_set_files, write
 from autograder.authoring.stubs import BEGIN, END
 from autograder.course import Course, CourseError, load_course
-from autograder.intake import Submission
+from autograder.gradebook import gradebook_url, sync
+from autograder.grades import grades
+from autograder.intake import find_submissions
+from autograder.journal import Journal
 from autograder.kit.bench import HIDDEN
 from autograder.platforms.nbgrader import nbgrader_files
 from autograder.platforms.suite import question_suite
@@ -122,10 +125,12 @@ def cells(path: Path) -> dict[str, nbformat.NotebookNode]:
 # --- the course folder
 
 
-@pytest.mark.parametrize("slug", SLUGS)
-def test_a_test_cell_holds_the_very_tests_of_the_engine(course: Course, slug: str) -> None:
+def test_a_test_cell_holds_the_very_tests_of_the_engine(course: Course, released: tuple[str, Path]) -> None:
+    slug, folder = released
     problem_set = course.problem_set(slug)
     files = nbgrader_files(course, problem_set)
+    # The same sources give the same bytes.
+    assert {name: (folder / name).read_bytes() for name in files} == files
     notebook = nbformat.reads(files[f"source/{slug}/{slug}.ipynb"].decode(), as_version=4)
     by_id = {cell.id: cell for cell in notebook.cells}
     points = {}
@@ -149,11 +154,6 @@ def test_a_test_cell_holds_the_very_tests_of_the_engine(course: Course, slug: st
             assert bool(found["reference"]) == bool(expected["reference"])
     marked = [cell.metadata.nbgrader for cell in notebook.cells if "nbgrader" in cell.metadata]
     assert {marks.grade_id: marks.points for marks in marked if marks.grade} == points
-
-
-def test_the_same_sources_give_the_same_bytes(course: Course) -> None:
-    problem_set = course.problem_set("ps1")
-    assert nbgrader_files(course, problem_set) == nbgrader_files(course, problem_set)
 
 
 def test_tests_with_any_quotes_arrive_as_they_are(course_copy: Path) -> None:
@@ -294,11 +294,24 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.slow
-def test_the_engine_grades_what_nbgrader_collected(course: Course, graded: tuple[Path, dict[str, dict[str, float]]]) -> None:
+def test_the_engine_grades_what_nbgrader_collected_and_fills_its_gradebook(
+    course: Course, graded: tuple[Path, dict[str, dict[str, float]]], tmp_path: Path
+) -> None:
     folder, points = graded
-    path = folder / "submitted" / "s003" / "ps1" / "ps1.ipynb"
-    submission = Submission("s003", "ps1.ipynb", path.read_bytes())
-    [(_, record)] = run.graded(ROOT, course.problem_set("ps1"), {"s003": run.Task(submission)}, jobs=1)
-    questions = record["extra_data"]["questions"]
+    problem_set = course.problem_set("ps1")
+    found, _ = find_submissions(folder / "submitted", "ps1")
+    assert {(one.student, one.filename) for one in found} == {("noisy", "ps1.ipynb"), ("s003", "ps1.ipynb")}
+    journal = Journal(tmp_path / "ps1")
+    attempts = [journal.add(one) for one in found if one.student == "s003"]
+    [stored] = run.grade(ROOT, problem_set, attempts, journal, lambda _: None, jobs=1)
+    questions = stored.record["extra_data"]["questions"]
     assert {one["id"]: one["score"] for one in questions if one["kind"] != "written"} == points["s003"]
-    assert record["extra_data"]["look"] == []
+    assert stored.record["extra_data"]["look"] == []
+
+    url = gradebook_url(folder)
+    for grade in grades(course, problem_set, journal):
+        grade.stored.record["extra_data"]["questions"][0]["score"] = 1.0  # as if the tests were others since
+        sync(url, course, problem_set, [grade])
+    with nbgrader_api(folder).gradebook as book:
+        assert book.find_submission("ps1", "s003").score == sum(points["s003"].values()) - points["s003"]["mix"] + 1
+        assert book.find_submission("ps1", "noisy").score == sum(points["noisy"].values())

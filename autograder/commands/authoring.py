@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import shutil
 import time
 from collections.abc import Mapping
 from typing import Annotated, Literal
@@ -181,7 +180,7 @@ def _release_solutions(course: Course, problem_set: ProblemSet) -> None:
 
 
 def _release_platform(course: Course, problem_set: ProblemSet, platform: Platform) -> None:
-    """Into `dist/`: a zip for Gradescope; for the others a folder, which holds this build and nothing of an older one."""
+    """Into `dist/`: a zip for Gradescope; for the others a folder, in which nothing is there that is not of this build."""
     name = f"{_versioned(problem_set)}-{platform}"
     try:
         if platform == "gradescope":
@@ -199,7 +198,10 @@ def _release_platform(course: Course, problem_set: ProblemSet, platform: Platfor
             files = otter_files(course, problem_set)
     except CourseError as error:
         refuse(str(error))
-    shutil.rmtree(course.root / "dist" / name, ignore_errors=True)
+    folder = course.root / "dist" / name
+    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    if others := sorted(there - set(files)):
+        refuse(f"{folder} holds {others[0]} and more that is not part of this build; move the folder away, and build again")
     for path, content in files.items():
         _write_dist(course, f"{name}/{path}", content)
 
