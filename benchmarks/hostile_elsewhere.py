@@ -31,7 +31,7 @@ import hostile_table  # noqa: E402
 from autograder.course import load_course  # noqa: E402
 from autograder.intake import Submission  # noqa: E402
 from autograder.journal import Journal  # noqa: E402
-from autograder.run import grade  # noqa: E402
+from autograder.run import Conditions, grade  # noqa: E402
 
 # By kind; what only makes sense against our wire format, or would write outside its folder elsewhere, is left out.
 CHOSEN = {
@@ -244,7 +244,10 @@ def main() -> int:
         root = course_copy(base, token)
         problem_set = load_course(root).problem_set("tiny")
         submissions = [Submission(attack.name, "tiny.py", filled(attack, root).encode()) for attack in attacks]
-        stored = grade(root, problem_set, submissions, Journal(base / "results"), jobs=options.jobs, backend=options.backend)
+        journal = Journal(base / "results")
+        attempts = [journal.add(submission) for submission in submissions]
+        conditions = Conditions(backend=options.backend or "")
+        stored = grade(root, problem_set, attempts, journal, lambda attempt: None, jobs=options.jobs, conditions=conditions)
         for one in stored:
             printed = one.record["output"] + one.record["extra_data"]["staff_output"]
             won = token in json.dumps(one.record) or bool(re.search(r"probe .*: ok", printed))

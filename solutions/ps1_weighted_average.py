@@ -126,8 +126,8 @@ TRIANGLE = np.array([[1.0, 1.0], [3.0, 1.0], [2.0, 3.0]])  # three value vectors
 
 
 # BEGIN SOLUTION
-def nearest_mixture(point: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Find the point of the convex hull of a few values (n, d) that is nearest to point (d,), and the values it mixes.
+def nearest_mixture(point: np.ndarray, values: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    """Find the mixture of a few values (n, d) that is nearest to point (d,): its distance, itself, and what it mixes.
 
     Weights that sum to one and may be negative follow from least squares. If all are positive, they are the answer. If
     not, the nearest mixture does without one of the values that got none: on the way from its weights to those of
@@ -137,9 +137,9 @@ def nearest_mixture(point: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, 
     weights = np.append(1 - shares.sum(), shares)
     unused = np.flatnonzero(weights <= 0)
     if not unused.size:
-        return weights @ values, values
-    found = [nearest_mixture(point, np.delete(values, j, axis=0)) for j in unused]
-    return min(found, key=lambda one: float(np.linalg.norm(one[0] - point)))
+        mixture = weights @ values
+        return float(np.linalg.norm(point - mixture)), mixture, values
+    return min((nearest_mixture(point, np.delete(values, j, axis=0)) for j in unused), key=lambda found: found[0])
 
 
 # END SOLUTION
@@ -160,12 +160,11 @@ def leaves_hull(point: np.ndarray, values: np.ndarray, tolerance: float = 1e-6) 
     # Mix a few values only, and take in the one that lies furthest in the direction of the gap, until that gains nothing.
     mixed, distance = values[:1], np.inf
     while True:
-        mixture, mixed = nearest_mixture(point, mixed)
-        gap = point - mixture
-        if not np.linalg.norm(gap) < distance:
+        nearer, mixture, mixed = nearest_mixture(point, mixed)
+        if not nearer < distance:
             return bool(distance > tolerance * np.abs(values).max())
-        distance = np.linalg.norm(gap)
-        mixed = np.vstack([mixed, values[(values @ gap).argmax()]])
+        distance = nearer
+        mixed = np.vstack([mixed, values[(values @ (point - mixture)).argmax()]])
     # END SOLUTION
 
 

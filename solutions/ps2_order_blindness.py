@@ -37,10 +37,10 @@ def self_attention(
     scores = queries @ keys.T / math.sqrt(w_q.shape[1])
     if mask is not None:
         scores = np.where(mask, scores, -np.inf)
-    peak = scores.max(axis=1, keepdims=True)
-    weights = np.exp(scores - np.where(np.isfinite(peak), peak, 0))
-    total = weights.sum(axis=1, keepdims=True)
-    output: np.ndarray = weights / np.where(total > 0, total, 1) @ values
+    # A token that may read nothing gets a finite maximum, because -inf - (-inf) would be NaN.
+    weights = np.exp(scores - scores.max(axis=1, keepdims=True, initial=np.finfo(scores.dtype).min))
+    # The largest score adds exp(0) = 1, so only a token that may read nothing has a smaller sum.
+    output: np.ndarray = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1) @ values
     return output
     # END SOLUTION
 
@@ -66,7 +66,7 @@ def equivariance_gap(layer: Layer, x: np.ndarray, permutation: np.ndarray) -> fl
     """
     # BEGIN SOLUTION
     output, moved = layer(x), layer(x[permutation])
-    if output.ndim == 0 or output.shape != moved.shape or len(output) != len(x):
+    if output.shape[:1] != x.shape[:1]:
         raise ValueError("the layer must return one row for each token")
     return float(np.abs(moved - output[permutation]).max())
     # END SOLUTION
@@ -173,7 +173,7 @@ def bayes_decision(signs: np.ndarray) -> int:
     Source: D1, ledger row D1-6.
     """
     # BEGIN SOLUTION
-    if len(signs) == 0 or not np.isin(signs, (-1, 1)).all():
+    if not len(signs) or not np.isin(signs, (-1, 1)).all():
         raise ValueError("signs must be a non-empty array of +1 and -1")
     return 1 if np.sum(signs) >= 0 else -1
     # END SOLUTION

@@ -88,7 +88,7 @@ def logistic_loss(logits: np.ndarray, labels: np.ndarray) -> float:
     """
     # BEGIN SOLUTION
     # -log sigmoid(m) = log(1 + exp(-m)), with m the logit seen from the true side; logaddexp never overflows.
-    margins = np.where(labels > 0.5, logits, -logits)
+    margins = (2 * labels - 1) * logits
     return float(np.logaddexp(0.0, -margins).mean())
     # END SOLUTION
 
@@ -229,7 +229,7 @@ def position_sweep(
         trained = train(train_set[0] + shift, train_set[1], query, readout, steps, lr)
         for tokens, labels in (train_set, test_set):
             predicted = pooled_logits(tokens + shift, *trained)[0] > 0
-            table.append((predicted == (labels > 0.5)).mean())
+            table.append((predicted == labels).mean())
     return np.array(table).reshape(len(scales), 2)
     # END SOLUTION
 

@@ -213,7 +213,10 @@ def batch(request: pytest.FixtureRequest, bait: Bait, tmp_path_factory: pytest.T
         order = [Submission("honest-first-" + share[0].student, "tiny.py", neighbour)]
         for attack in share:
             order += [attack, Submission(f"honest-{attack.student}"[:64], "tiny.py", HONEST)]
-        return engine.grade(root, problem_set, order, Journal(journal), jobs=1, backend=backend)
+        kept = Journal(journal)
+        attempts = [kept.add(submission) for submission in order]
+        conditions = engine.Conditions(backend=backend)
+        return engine.grade(root, problem_set, attempts, kept, lambda attempt: None, jobs=1, conditions=conditions)
 
     with ThreadPoolExecutor(2) as pool, pytest.MonkeyPatch.context() as patch:
         # What hangs a worker is to fail its test soon.

@@ -21,6 +21,8 @@ from autograder.intake import Submission
 from autograder.journal import Journal
 from autograder.regrade import changes, counts
 
+pytestmark = pytest.mark.slow
+
 HERE = Path(__file__).resolve().parent
 RIGHT = (HERE / "hostile_course/solutions/tiny.py").read_text(encoding="utf-8")
 ONLY_DOUBLE = "def double(values):\n    return 2 * values\n"

@@ -242,6 +242,9 @@ def test_gap_that_cannot_be_measured(student, rng):
     }
     for what, layer in pooled.items():
         refuses(student.equivariance_gap, layer, x, order, name="equivariance_gap", why=f"the layer returns {what}")
+    # With a single token, two rows can be subtracted from one, and NumPy does not complain.
+    twice, single, stay = pooled["more rows than tokens"], x[:1], np.array([0])
+    refuses(student.equivariance_gap, twice, single, stay, name="equivariance_gap", why="a layer turns one row into two")
 
     def hole(y):
         return np.where(np.arange(len(y))[:, None] == 2, np.nan, y)
@@ -407,12 +410,17 @@ def test_verdict_on_strange_layers(student, rng):
     def overflow(y):
         return np.where(y == y.max(), np.inf, y)
 
+    def lost_when_moved(y):
+        return np.where(y[0, 0] == x[0, 0], y, np.nan)
+
     expect_verdict(student, noisy, x, False, "the layer is random")
     expect_verdict(student, tiring, x, False, "the layer counts its calls")
     expect_verdict(student, remembers, x, False, "the layer keeps its first answer")
     expect_verdict(student, hole, x, False, "the layer returns NaN")
     expect_verdict(student, one_hole, x, False, "the layer returns one NaN a column")
     expect_verdict(student, overflow, x, False, "the layer returns infinity")
+    # A permutation misses this one when it leaves token 0 alone: (1/6)^20 for all of them.
+    expect_verdict(student, lost_when_moved, x, False, "the layer returns NaN for reordered tokens")
     expect_verdict(student, minus_average, x, True, "the layer is an honest one")
 
 
@@ -584,6 +592,11 @@ def test_half_width_follows_its_formula(student):
         expected = 1.96 * math.sqrt(estimate * (1 - estimate) / trials)
         # Two thousandths: division by trials - 1, or 1.95996 for 1.96, pass; another confidence level does not.
         close(half_width, expected, atol=2e-3 * expected, name="half-width")
+    # Very many tokens: success is close to a coin, and by chance some estimates fall below one half.
+    for seed in range(30, 36):
+        estimate, half_width = simulated(student, 1000, 400, seed)
+        expected = 1.96 * math.sqrt(estimate * (1 - estimate) / 400)
+        close(half_width, expected, atol=2e-3 * expected, name="half-width of few trials")
 
 
 @graded(

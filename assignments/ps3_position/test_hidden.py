@@ -389,7 +389,7 @@ def test_gradients_at_full_size(student, rng):
 @graded("adam", points=1, hint="Follow the formula's order, for arrays of any shape, and with the betas as they are given.")
 def test_many_steps_of_adam(student, rng):
     """Many steps in a row, on tables of numbers and with other settings, follow the formula."""
-    for shape, settings in (((2, 3), {}), ((4,), {"lr": 0.3, "beta1": 0.5, "beta2": 0.9, "eps": 1e-3}), ((), {"lr": 1.0})):
+    for shape, settings in (((2, 3), {}), ((4,), {"lr": 0.3, "beta1": 0.5, "beta2": 0.4, "eps": 1e-3}), ((), {"lr": 1.0})):
         lr, beta1, beta2, eps = (
             settings.get(key, default) for key, default in (("lr", 0.01), ("beta1", 0.9), ("beta2", 0.999), ("eps", 1e-8))
         )
@@ -540,30 +540,36 @@ def test_sweep_takes_labels_as_they_are(student, rng):
 def test_three_row_table(student, rng, ledger):
     """At the documented setting, medians over several data sets give the lesson's table.
 
-    Data and starts are fixed, so a right answer gives the reference's medians, 0.604, 0.708 and 0.926, but for rounding. To
-    leave a band, rounding would have to turn the answers to 32 or more of 1000 examples, in three runs of five. It moves
-    parameters by up to 1e-4 and logits by up to 1e-3; the logits' density near zero is below 2, so on average at most 4 of
-    1000 examples are in reach, and 32 with a (Poisson) probability below 1e-15: the false-alarm rate is far below 1e-6.
-    In `benchmarks/ps3_false_alarms.py` rounding turned no answer at all.
+    The median of five runs lies in a band if three of them do, so the test ends as soon as three runs agree.
+    Data and starts are fixed, so a right answer gives the reference's accuracies but for rounding. They all lie in their
+    bands, and to leave one, rounding would have to turn the answers to 20 or more of 1000 examples, in three runs of five.
+    It moves parameters by up to 1e-4 and logits by up to 1e-3; the logits' density near zero is below 2, so on average at
+    most 4 of 1000 examples are in reach, and 20 with a (Poisson) probability of 1e-8, three times over of 1e-23: the
+    false-alarm rate is far below 1e-6. In `benchmarks/ps3_false_alarms.py` rounding turned no answer at all.
 
-    The draw of the data is no part of this: it was made once, with the problem set's seed. A fresh seed puts medians of five
-    outside a band about once in ten thousand draws (at scale 0, where one run in forty falls below it), so whoever changes
-    the seed must grade the reference again.
+    The draw of the data is no part of this: it was made once, with the problem set's seed. A fresh seed puts three runs of
+    five outside a band about once in ten thousand draws (at scale 0, where one run in forty falls below it), so whoever
+    changes the seed must grade the reference again.
     """
     settings, scales = ledger.value("D1-7", "settings"), ledger.value("D1-7", "scales")
     length, width = settings["length"], settings["width"]
-    tables = []
-    for _ in range(ledger.value("D1-7", "median_seeds")):
+    bands = [ledger.band("D1-7", f"x{scale}_test") for scale in scales]
+    runs, agreeing, others = ledger.value("D1-7", "median_seeds"), 0, []
+    while agreeing <= runs // 2:
         train_set = draw(rng, settings["train_examples"], length, width)
         test_set = draw(rng, settings["test_examples"], length, width)
         start = np.sqrt(settings["initial_variance"]) * rng.normal(size=(2, width))
         sets = train_set, test_set, plain_encoding(length, width)
-        tables.append(table_of(student.once.position_sweep(*sets, *start, scales), len(scales), "position_sweep(...)"))
-    medians = np.median(tables, axis=0)[:, 1]
-    for scale, median in zip(scales, medians, strict=True):
-        low, high = ledger.band("D1-7", f"x{scale}_test")
-        require(low <= median <= high, f"the median test accuracy at scale {scale} is {median}, outside [{low}, {high}]")
-    require((np.diff(medians) > 0).all(), f"the medians must rise with the scale; they are {medians.tolist()}")
+        table = table_of(student.once.position_sweep(*sets, *start, scales), len(scales), "position_sweep(...)")
+        inside = all(low <= accuracy <= high for accuracy, (low, high) in zip(table[:, 1], bands, strict=True))
+        if inside and (np.diff(table[:, 1]) > 0).all():
+            agreeing += 1
+        else:
+            others.append(table[:, 1].tolist())
+        require(
+            len(others) <= runs // 2,
+            f"in most of {runs} runs, accuracies at scales {scales} must lie in {bands} and rise; these do not: {others}",
+        )
 
 
 # ------------------------------------------------------------------------------------------------------------- figure

@@ -44,18 +44,21 @@ class Equivalent:
     reason: str
 
 
-def mutations(problem_set: ProblemSet, most: int) -> list[Mutation]:
-    """Mutants of every code question, at most `most` each, drawn with the problem set's seed. In the order of the text."""
+def mutations(problem_set: ProblemSet) -> list[Mutation]:
+    """All mutants of the code questions."""
     blocks = solution_blocks(problem_set)
-    drawn = []
-    for question in problem_set.assignment.questions:
-        if question.kind == "code":
-            found = list(_mutations(blocks, question.id))
-            chosen = random.Random(f"{problem_set.assignment.seed} {question.id}").sample(range(len(found)), len(found))[
-                :most
-            ]
-            drawn += [found[place] for place in sorted(chosen)]
-    return drawn
+    questions = [question.id for question in problem_set.assignment.questions if question.kind == "code"]
+    return [mutation for question in questions for mutation in _mutations(blocks, question)]
+
+
+def drawn(problem_set: ProblemSet, found: Sequence[Mutation], most: int) -> list[Mutation]:
+    """At most `most` mutants a question, drawn with the problem set's seed. In the order of `found`."""
+    chosen = []
+    for question in dict.fromkeys(mutation.question for mutation in found):
+        own = [mutation for mutation in found if mutation.question == question]
+        order = random.Random(f"{problem_set.assignment.seed} {question}")
+        chosen += [own[place] for place in sorted(order.sample(range(len(own)), min(most, len(own))))]
+    return chosen
 
 
 def equivalents(problem_set: ProblemSet) -> list[Equivalent]:
