@@ -10,7 +10,7 @@ grade: .venv/base
 	$(BIN)/course grade ps1 $(EXAMPLES)/ps1
 
 test: .venv/dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 lint: .venv/dev
 	$(BIN)/ruff check .

@@ -98,7 +98,7 @@ def history_table(problem_set: ProblemSet, journal: Journal, student: str, found
     """All attempts and gradings of a student, and the grade they give, if they do."""
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for name in ("attempt", "submitted", "grading", "points", "counts", "from"):
-        table.add_column(name, overflow="fold", justify="right" if name == "points" else "left")
+        table.add_column(name, overflow="fold", no_wrap=name != "from", justify="right" if name == "points" else "left")
     counting = journal.in_force(student)
     records = journal.records(student)
     for attempt in journal.attempts(student):

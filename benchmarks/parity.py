@@ -7,8 +7,8 @@ and by nbgrader, from the files that `course release --platform` gives. Differen
 any other makes the exit code 1. With --keep, points are kept in a file, and a second run takes them from there.
 
 otter and nbgrader run code without a sandbox, so the examples that misbehave on purpose are left out. To make hundreds of
-gradings bearable, otter's own `grade_notebook` runs its cells in a forked IPython, not in a new Jupyter kernel each, which
-would import otter anew for six seconds; tests/test_otter.py grades with the kernel. nbgrader is used as it is.
+gradings bearable, otter's own `grade_notebook` runs the cell of a module in a forked IPython, not in a new Jupyter kernel,
+which would import otter anew for six seconds. Notebooks get their kernel, and nbgrader is used as it is.
 """
 
 from __future__ import annotations
@@ -142,6 +142,7 @@ def grade_by_otter(
 
 def _otter_points(filename: str) -> Points:
     import nbconvert.preprocessors
+    import otter.logging
     from IPython.core.interactiveshell import InteractiveShell
     from otter.execute import grade_notebook
 
@@ -157,7 +158,10 @@ def _otter_points(filename: str) -> Points:
                     self.shell.run_cell(cell.source)
             return notebook, {}
 
-    nbconvert.preprocessors.ExecutePreprocessor = InThisProcess
+    if filename.endswith(".py"):
+        nbconvert.preprocessors.ExecutePreprocessor = InThisProcess
+        # The kernel sends its log to a listener in otter's process. Here both are one, and it would log for ever.
+        otter.logging.send_logs = lambda *_: None
     results = grade_notebook(
         filename,
         tests_glob=sorted(str(path) for path in Path("tests").glob("*.py")),

@@ -246,7 +246,7 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
         contexts.append(context)
         page = context.new_page()
         page.on("dialog", lambda dialog: (happened.append(f"dialog {dialog.message}"), dialog.dismiss()))
-        page.on("request", lambda request: happened.append(request.url[:80]))
+        page.on("request", lambda request: happened.append(request.url))
         page.on("console", lambda message: happened.append(message.text))
         page.goto(path.as_uri())
         happened[:] = [one for one in happened if one != path.as_uri() and not one.startswith("data:image/svg+xml")]

@@ -276,7 +276,7 @@ def test_the_colour_range_that_nobody_set_follows_the_numbers() -> None:
         ("Greys_r", "low"),
         ("twilight", "neither"),
         ("hsv", "neither"),
-        (ListedColormap(["red", "red"], name="all red"), "neither"),
+        pytest.param(ListedColormap(["red", "red"], name="all red"), "neither", id="all red"),
     ],
     ids=str,
 )

@@ -424,7 +424,7 @@ def command(results: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.mark.slow
 def test_a_person_grades_in_formgrader(
-    course: Course, problem_set: ProblemSet, results: Path, monkeypatch: pytest.MonkeyPatch
+    course: Course, problem_set: ProblemSet, results: Path, browser: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = command(results, monkeypatch)
     assert "2 students in the gradebook, 2 brought up to date" in said
@@ -432,7 +432,7 @@ def test_a_person_grades_in_formgrader(
     url = gradebook_url(results)
     with opened(url) as book:
         page = book.find_submission_notebook("ps1", "ps1", "s666").id
-    with formgrader(results) as base, browser() as tab:
+    with formgrader(results) as base, tab_of(browser) as tab:
         tab.goto(f"{base}/login?token=hush")
         tab.goto(f"{base}/formgrader/gradebook/ps1/ps1")
         tab.wait_for_selector("td a[href*=submissions]")
@@ -515,16 +515,11 @@ def wait_until(ready: Callable[[], bool], process: subprocess.Popen[bytes]) -> N
 
 
 @contextmanager
-def browser() -> Iterator[Any]:
-    sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if chromium is None:
-        pytest.skip("no chromium on this machine")
-    with sync_api.sync_playwright() as play:
-        window = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+def tab_of(browser: Any) -> Iterator[Any]:
+    """A tab in a window of its own."""
+    with browser.new_context() as window:
         tab = window.new_page()
         tab.set_default_timeout(120_000)
         # The page asks the network for what draws formulas; nothing leaves this machine in a test.
         tab.route(lambda address: "127.0.0.1" not in address, lambda route: route.abort())
         yield tab
-        window.close()

@@ -16,7 +16,7 @@ import pytest
 
 from autograder.course import CourseError, load_course
 from autograder.platforms.gradescope import gradescope_zip
-from autograder.platforms.gradescope_run import Delivery, read_delivery
+from autograder.platforms.gradescope_run import Delivery, NotHandedIn, find_submission, read_delivery
 
 ROOT = Path(__file__).resolve().parents[1]
 TINY = ROOT / "tests/hostile_course"
@@ -100,7 +100,7 @@ def test_an_honest_submission_earns_all_points_and_knows_what_is_left(container:
     assert results["execution_time"] > 0
     shown = read_by_student(results)
     assert "double: 3 of 3 points" in shown
-    assert "note: 1 points, given by a person (handed in)" in shown
+    assert "note: 1 point, given by a person: handed in" in shown
     assert [test["number"] for test in results["tests"] if "number" in test] == [
         "1.1", "1.2", "2.1", "2.2", "2.3", "3.1", "3.2", "4",
     ]  # fmt: skip
@@ -252,13 +252,13 @@ def test_a_missing_or_doubtful_file_is_explained_to_the_student(
     container: Container, files: dict[str, str], words: list[str]
 ) -> None:
     container.hand_in(**files)
-    results = container.run()
-    assert results["score"] == 0
-    assert [word for word in words if word not in results["output"]] == []
-    assert "Nothing was graded." in results["output"]
+    with pytest.raises(NotHandedIn) as refused:
+        find_submission(container.folder / "submission", "tiny")
+    assert [word for word in words if word not in str(refused.value)] == []
+    assert "Nothing was graded." in str(refused.value)
 
 
-def test_a_link_is_not_followed(container: Container) -> None:
+def test_a_link_is_not_followed_and_a_doubtful_hand_in_earns_nothing_for_now(container: Container) -> None:
     (container.folder / "submission/tiny.py").symlink_to(container.folder / "source/solutions/tiny.py")
     results = container.run()
     assert results["score"] == 0

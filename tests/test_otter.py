@@ -30,23 +30,10 @@ COURSE = load_course(ROOT)
 PS1 = COURSE.problem_set("ps1")
 FULL = {question.id: question.points for question in PS1.assignment.questions if question.kind != "written"}
 
-GRADE = """
-import json, sys
-from otter.api import grade_submission
-results = grade_submission(sys.argv[1], sys.argv[2], quiet=True)
-json.dump({name: test.score for name, test in results.results.items()}, open("points.json", "w"))
-"""
-
-
 WRONG_SOFTMAX = """
 
 def softmax(scores, axis=-1):
     return np.exp(scores)
-"""
-WRONG_MASK = """
-
-def causal_mask(n):
-    return np.ones((n, n), dtype=bool)
 """
 
 
@@ -93,6 +80,7 @@ def test_the_zip_has_points_for_each_test_and_depends_on_sources_only(released: 
         names = set(zipped.namelist())
         assert {f"tests/{question}.py" for question in FULL} <= names
         assert {"setup.sh", "run_autograder", "otter_config.json"} <= names
+        assert json.loads(zipped.read("otter_config.json"))["show_hidden"] is True
         text = zipped.read("tests/softmax.py").decode()
     points = [float(one) for one in re.findall(r"@test_case\(points=([\d.]+)", text)]
     assert sum(points) == FULL["softmax"]
@@ -134,17 +122,6 @@ def test_a_module_is_checked_by_the_command(released: Path, tmp_path: Path) -> N
     assert ended.returncode == 0, ended.stderr
     assert "mix results: All test cases passed!" in ended.stdout
     assert "softmax - 1 message: Three equal scores get a third each" in ended.stdout
-
-
-@pytest.mark.slow
-def test_otter_gives_the_points_of_our_engine(released: Path, tmp_path: Path) -> None:
-    """With otter's own kernel; benchmarks/parity.py compares hundreds of submissions without one."""
-    (tmp_path / "ps1.py").write_text(PS1.solution.read_text(encoding="utf-8") + WRONG_MASK, encoding="utf-8")
-    ended = run(tmp_path, "-c", GRADE, "ps1.py", str(released / "autograder.zip"))
-    assert ended.returncode == 0, ended.stderr
-    points = json.loads((tmp_path / "points.json").read_text())
-    assert {name for name in FULL if points[name] < FULL[name]} == {"masking"}
-    assert 0 < points["masking"] < FULL["masking"], "partial credit"
 
 
 @pytest.mark.slow
@@ -258,6 +235,6 @@ def test_one_test_runs_with_what_it_requires(tmp_path: Path) -> None:
         "test_second",
     ]
     require_passed({"mix": lambda: 1}, str(tmp_path / "mix.json"), "test_second")
-    with pytest.raises(NotPassed, match=r"The second\.\nnot run, because this did not pass: The first\."):
+    with pytest.raises(NotPassed, match=r"^not run, because this did not pass: The first\."):
         require_passed({"mix": lambda: 2}, str(tmp_path / "mix.json"), "test_second")
     require_passed({"mix": lambda: 2}, str(tmp_path / "mix.json"), "test_third")

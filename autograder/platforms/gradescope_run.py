@@ -140,18 +140,19 @@ def to_results(problem_set: ProblemSet, record: Record, delivery: Delivery, late
     overview: list[str] = []
     for place, question in enumerate(record["extra_data"]["questions"], start=1):
         if question["kind"] == "written":
-            said = "handed in" if not question["undone"] else "there is no answer yet"
+            points = f"{question['max_score']:g} point" + ("s" if question["max_score"] != 1 else "")
+            said = f"{points}, given by a person: " + ("handed in" if not question["undone"] else "there is no answer yet")
             tests.append(
                 {
                     "number": f"{place}",
                     "name": f"{question['id']}: {question['title']}",
-                    "output": f"{question['max_score']:g} points, given by a person, here on Gradescope: {said}.",
+                    "output": f"{said}.",
                     "output_format": TEXT,
                     "visibility": "visible",
                     "tags": [question["id"]],
                 }
             )
-            overview.append(f"{question['id']}: {question['max_score']:g} points, given by a person ({said})")
+            overview.append(f"{question['id']}: {said}")
             continue
         own = [test for test in record["tests"] if test["extra_data"]["question"] == question["id"]]
         for number, test in enumerate(own, start=1):

@@ -129,6 +129,9 @@ def _settings(problem_set: ProblemSet) -> dict[str, Any]:
         "requirements": REQUIREMENTS.split(),
         "files": ["autograder", SUITES, *figures],
         "autograder_files": [HIDDEN_SUITES],
+        # On Gradescope, students see the points of a question once grades are published; of a hidden test only what
+        # `require_passed` tells.
+        "generate": {"show_hidden": True},
     }
 
 
