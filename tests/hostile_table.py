@@ -61,8 +61,8 @@ KINDS = {
     ),
     "poison_intake": (
         "poison the intake",
-        "names must be plain ids, links and oversized files are refused, archives are never unpacked, and files are run in the "
-        "guest only",
+        "names must be plain ids, links and oversized files are refused, archives are never unpacked, and files are run in "
+        "the guest only",
     ),
     "poison_reader": (
         "poison the reader",

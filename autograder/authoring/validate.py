@@ -41,13 +41,6 @@ class _Graded:
         self.problem_set = problem_set
         self.records = dict(records)
 
-    def scores(self, key: Key) -> dict[str, float]:
-        return {question["id"]: question["score"] for question in self.records[key]["extra_data"]["questions"]}
-
-    def full(self) -> dict[str, float]:
-        questions = self.problem_set.assignment.questions
-        return {question.id: question.points if question.kind != "written" else 0 for question in questions}
-
     def outcomes(self, key: Key) -> dict[str, str]:
         return {test["extra_data"]["test"]: test["extra_data"]["outcome"] for test in self.records[key]["tests"]}
 
