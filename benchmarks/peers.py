@@ -5,6 +5,7 @@
 All graders run in turn on the same machine, one process each, so that the ratios hold on a busy machine as well. The first
 line of each grader is its command, started for one submission. The second is what is left of that when many are graded in
 one go: here by a worker, by nbgrader's and otter's own Python interfaces there. Both of those run a new kernel each time.
+Last comes what the tests alone take in a warm process, without any grader: nobody can be faster than that.
 """
 
 from __future__ import annotations
@@ -28,9 +29,12 @@ from nbgrader_tools import hand_in, nbgrader_api, succeed  # noqa: E402
 
 from autograder.authoring.release import write  # noqa: E402
 from autograder.course import load_course  # noqa: E402
+from autograder.guest import loading  # noqa: E402
 from autograder.intake import Submission  # noqa: E402
+from autograder.kit.embedded import run_tests  # noqa: E402
 from autograder.platforms.nbgrader import nbgrader_files  # noqa: E402
 from autograder.platforms.otter import otter_files  # noqa: E402
+from autograder.platforms.suite import question_suite  # noqa: E402
 from autograder.run import Task, graded  # noqa: E402
 
 BIN = Path(sys.executable).parent
@@ -108,6 +112,20 @@ def otter(folder: Path, sources: dict[str, Path]) -> Iterator[tuple[str, float]]
     yield from (("otter, its API", seconds) for seconds in taken)
 
 
+def tests_alone(folder: Path, sources: dict[str, Path]) -> Iterator[tuple[str, float]]:
+    problem_set = load_course(ROOT).problem_set("ps1")
+    suites = [question_suite(problem_set, question.id, hidden=True) for question in problem_set.assignment.questions]
+    for number in range(3):
+        for path in sources.values():
+            begun = time.perf_counter()
+            namespace, _ = loading.load("ps1.py", path.read_bytes())
+            for suite in suites:
+                run_tests(namespace, suite)
+            # The first time, matplotlib and the tests' modules are loaded.
+            if number:
+                yield "the tests alone", time.perf_counter() - begun
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=1)
@@ -125,7 +143,12 @@ def main() -> int:
         succeed(nbgrader_api(base / "nbgrader").generate_assignment("ps1"))
         write(otter_files(course, problem_set), base / "otter")
         for _ in range(options.rounds):
-            for grader, folder in ((here, base), (nbgrader, base / "nbgrader"), (otter, base / "otter")):
+            for grader, folder in (
+                (here, base),
+                (nbgrader, base / "nbgrader"),
+                (otter, base / "otter"),
+                (tests_alone, base),
+            ):
                 for what, seconds in grader(folder, sources):
                     times.setdefault(what, []).append(seconds)
                     print(f"{what}: {seconds:.2f} s", file=sys.stderr)
@@ -137,7 +160,7 @@ def main() -> int:
     for what, seconds in times.items():
         median = statistics.median(seconds)
         ours = best["one" if what.endswith("one submission") else "many"]
-        print(f"| {what} | {median:.2f} | {median / ours:.0f} |")
+        print(f"| {what} | {median:.2f} | {median / ours:.1f} |")
     return 0
 
 
