@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from autograder.authoring.stubs import BEGIN, END, solution_blocks
+from autograder.authoring.stubs import BEGIN, END, solution_blocks, solution_lines
 from autograder.course import ProblemSet
 
 # Shorter lines and smaller statements (`return x`, an import) are nobody's secret.
@@ -57,10 +57,10 @@ def _secrets(problem_set: ProblemSet) -> tuple[dict[str, str], dict[str, str], s
     shapes: dict[str, str] = {}
     for origin, text in solution.items():
         lines.update({_squeezed(line): origin for line in text.splitlines() if len(line.strip()) >= MIN_LINE})
-    for origin, block in ((f"the solution of {name}", text) for name, text in blocks.questions.items()):
+    for name, block in blocks.questions.items():
         released = {_shape(statement) for statement in _statements(_parsed(_outside_solution(block)))}
         inner = (statement for statement in _statements(_parsed(block)) if _shape(statement) not in released)
-        shapes.update({_shape(statement): origin for statement in inner})
+        shapes.update({_shape(statement): f"the solution of {name}" for statement in inner})
     for line in hidden.splitlines():
         if len(line.strip()) >= MIN_LINE and _squeezed(line) not in known_lines:
             lines.setdefault(_squeezed(line), "test_hidden.py")
@@ -99,26 +99,15 @@ def _notebook_leaks(name: str, notebook: Mapping[str, object]) -> Iterator[str]:
 
 
 def _solution_of(block: str) -> str:
-    inside, lines = False, []
-    for line in block.splitlines():
-        if line.strip() in (BEGIN, END):
-            inside = line.strip() == BEGIN
-        elif inside:
-            lines.append(line)
-    return "\n".join(lines)
+    lines = block.splitlines()
+    return "\n".join(lines[number] for number in sorted(solution_lines(block)))
 
 
 def _outside_solution(block: str) -> str:
     """A block without its solution, with `pass` where a body would be empty."""
-    inside, lines = False, []
-    for line in block.splitlines():
-        if line.strip() in (BEGIN, END):
-            inside = line.strip() == BEGIN
-            if inside:
-                lines.append(line.replace(BEGIN, "pass"))
-        elif not inside:
-            lines.append(line)
-    return "\n".join(lines)
+    inside = solution_lines(block)
+    lines = [line for number, line in enumerate(block.splitlines()) if number not in inside and line.strip() != END]
+    return "\n".join(line.replace(BEGIN, "pass") if line.strip() == BEGIN else line for line in lines)
 
 
 def _squeezed(line: str) -> str:

@@ -17,7 +17,7 @@ from cosmic_ray.mutating import mutate_code
 from cosmic_ray.operators.operator import Operator
 from cosmic_ray.plugins import get_operator, operator_names
 
-from autograder.authoring.stubs import BEGIN, END, Blocks, as_module, solution_blocks
+from autograder.authoring.stubs import Blocks, as_module, solution_blocks, solution_lines
 from autograder.course import CourseError, ProblemSet, read_yaml
 
 _LEFT_OUT = re.compile(r"Shift|Bit|Invert|_Is|Is_|IsNot|Variable|Decorator|UAdd|Exception")
@@ -77,7 +77,7 @@ def equivalents(problem_set: ProblemSet) -> list[Equivalent]:
 
 def _mutations(blocks: Blocks, question: str) -> Iterator[Mutation]:
     text = blocks.questions[question]
-    solution = _solution_lines(text)
+    solution = solution_lines(text)
     positions = _positions(text)
     seen = set()
     for operator, count in positions:
@@ -101,16 +101,6 @@ def _positions(text: str) -> list[tuple[Operator, int]]:
             operator = get_operator(name)()
             found.append((operator, sum(len(list(operator.mutation_positions(node))) for node in nodes)))
     return [(operator, count) for operator, count in found if count]
-
-
-def _solution_lines(text: str) -> set[int]:
-    inside, lines = False, set()
-    for number, line in enumerate(text.splitlines()):
-        if line.strip() in (BEGIN, END):
-            inside = line.strip() == BEGIN
-        elif inside:
-            lines.add(number)
-    return lines
 
 
 def _changed_line(before: Sequence[str], after: Sequence[str]) -> tuple[int, str, str] | None:

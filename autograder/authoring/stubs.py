@@ -60,6 +60,17 @@ def as_module(blocks: Blocks) -> str:
     return "\n\n".join([blocks.set_up, *(f"# === question: {name} ===\n{text}" for name, text in blocks.questions.items())])
 
 
+def solution_lines(block: str) -> set[int]:
+    """The numbers, from 0, of the lines between a block's solution markers."""
+    inside, lines = False, set()
+    for number, line in enumerate(block.splitlines()):
+        if line.strip() in (BEGIN, END):
+            inside = line.strip() == BEGIN
+        elif inside:
+            lines.add(number)
+    return lines
+
+
 def stub(block: str, where: Path) -> str:
     """A block with its solution taken out: raises inside functions, nothing at top level."""
     lines: list[str] = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -14,6 +16,7 @@ from autograder.course import Course, CourseError, ProblemSet, find_root, load_c
 from autograder.gradebook import GradebookError, gradebook_url, manual_scores
 from autograder.grades import Grade, grades
 from autograder.journal import Journal, JournalError
+from autograder.run import WorkerError
 
 out = Console()
 err = Console(stderr=True)
@@ -60,11 +63,28 @@ def open_journal(course: Course, problem_set: ProblemSet, results: Path | None) 
 
 def open_grades(course: Course, problem_set: ProblemSet, journal: Journal) -> list[Grade]:
     """The grades of a problem set, with what people gave in the gradebook."""
-    try:
+    with explaining(journal):
         manual = manual_scores(gradebook_url(journal.root.parent), course, problem_set)
         return grades(course, problem_set, journal, manual)
-    except (GradebookError, JournalError) as error:
+
+
+def say_waiting() -> None:
+    """Say why nothing happens for a while."""
+    err.print("another `course` command is at work on this problem set; waiting for it", highlight=False)
+
+
+@contextlib.contextmanager
+def explaining(journal: Journal) -> Iterator[None]:
+    """Where the grader, the journal or the machine is at fault, end with what to do instead of a traceback."""
+    try:
+        yield
+    except (WorkerError, JournalError, GradebookError) as error:
         refuse(str(error))
+    except OSError as error:
+        refuse(
+            f"cannot go on: {error.strerror or error} ({error.filename or journal.root}). "
+            "What was graded until now is kept; mend this, and run the command again."
+        )
 
 
 def progress(what: str) -> Progress:

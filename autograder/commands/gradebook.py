@@ -8,10 +8,19 @@ from typing import Annotated
 
 import typer
 
-from autograder.commands.common import NEEDS_YOU, ProblemSetName, Results, open_journal, open_problem_set, out, refuse
-from autograder.gradebook import GradebookError, gradebook_url, manual_scores, sync
+from autograder.commands.common import (
+    NEEDS_YOU,
+    ProblemSetName,
+    Results,
+    explaining,
+    open_journal,
+    open_problem_set,
+    out,
+    refuse,
+    say_waiting,
+)
+from autograder.gradebook import gradebook_url, manual_scores, sync
 from autograder.grades import grades, ungraded
-from autograder.journal import JournalError
 
 
 def gradebook(
@@ -34,21 +43,18 @@ def gradebook(
     url = gradebook_url(place)
     if not journal.students():
         refuse(f"there are no attempts in {journal.root}; `course grade {chosen.slug} FOLDER` brings them in")
-    try:
-        with journal.locked():
-            # Imported here: it loads what makes notebooks, which takes seconds.
-            from autograder.platforms.formgrader import stale_pages, write_config
+    with explaining(journal), journal.locked(say_waiting):
+        # Imported here: it loads what makes notebooks, which takes seconds.
+        from autograder.platforms.formgrader import stale_pages, write_config
 
-            found = grades(course, chosen, journal, manual_scores(url, course, chosen))
-            failed = ungraded(course, chosen, journal)
-            pages = stale_pages(place, chosen, journal, found)
-            changed = {(page.student, question) for page in pages for question in page.changed}
-            done = sync(url, course, chosen, found, failed=failed, changed_answers=changed)
-            for page in pages:
-                page.write()
-            write_config(place, course)
-    except (GradebookError, JournalError) as error:
-        refuse(str(error))
+        found = grades(course, chosen, journal, manual_scores(url, course, chosen))
+        failed = ungraded(course, chosen, journal)
+        pages = stale_pages(place, chosen, journal, found)
+        changed = {(page.student, question) for page in pages for question in page.changed}
+        done = sync(url, course, chosen, found, failed=failed, changed_answers=changed)
+        for page in pages:
+            page.write()
+        write_config(place, course)
     out.print(f"{len(found)} students in the gradebook, {done.changed} brought up to date", highlight=False)
     for question, count in done.waiting.items():
         out.print(f"  {question}: {count} to grade by hand", highlight=False)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -20,7 +19,7 @@ from autograder.commands.common import (
     ProblemSetName,
     Results,
     RosterFile,
-    err,
+    explaining,
     open_course,
     open_grades,
     open_journal,
@@ -28,13 +27,14 @@ from autograder.commands.common import (
     out,
     progress,
     refuse,
+    say_waiting,
 )
 from autograder.course import CourseError, ProblemSet
 from autograder.intake import find_roster, find_submissions
-from autograder.journal import Journal, JournalError, Stored, is_sound
+from autograder.journal import Journal, Stored, is_sound
 from autograder.regrade import changes, counts
 from autograder.regrade import regrade as regrade_attempts
-from autograder.run import Conditions, WorkerError, cores
+from autograder.run import Conditions, cores
 from autograder.run import grade as grade_attempts
 from autograder.sandbox.backends import BACKENDS
 from autograder.table import changes_table, grades_table, history_table
@@ -74,7 +74,7 @@ def grade(
             f"no submissions in {folder}; expected files like s001.py, folders like s001/{module}.py, or a platform's zip"
         )
     journal = open_journal(course, chosen, results)
-    with _explaining(journal), journal.locked(_say_waiting), progress("grading") as bar:
+    with explaining(journal), journal.locked(say_waiting), progress("grading") as bar:
         attempts = [journal.add(submission) for submission in submissions]
         task = bar.add_task("", total=len(attempts))
         stored = grade_attempts(
@@ -129,7 +129,7 @@ def regrade(
     if revert is not None:
         _revert(chosen, journal, revert)
         return
-    with _explaining(journal), journal.locked(_say_waiting), progress("regrading") as bar:
+    with explaining(journal), journal.locked(say_waiting), progress("regrading") as bar:
         task = bar.add_task("", total=sum(len(journal.attempts(student)) for student in students))
         run, faults = regrade_attempts(
             course.root,
@@ -173,7 +173,7 @@ def show(
     for listing in course.settings.problem_sets:
         chosen = course.problem_set(listing.slug)
         journal = open_journal(course, chosen, results)
-        with _explaining(journal):
+        with explaining(journal):
             if journal.attempts(student):
                 found = next((one for one in open_grades(course, chosen, journal) if one.student == student), None)
                 out.print(history_table(chosen, journal, student, found))
@@ -183,7 +183,7 @@ def show(
 
 
 def _revert(problem_set: ProblemSet, journal: Journal, run: int) -> None:
-    with _explaining(journal), journal.locked(_say_waiting):
+    with explaining(journal), journal.locked(say_waiting):
         applied = [one.number for one in journal.applied()]
         if run not in applied:
             known = ", ".join(map(str, applied)) or "none"
@@ -212,22 +212,4 @@ def _say_outdated(problem_set: ProblemSet, stored: Sequence[Stored]) -> None:
             f"`course regrade {problem_set.slug}` shows what changes",
             highlight=False,
             soft_wrap=True,
-        )
-
-
-def _say_waiting() -> None:
-    err.print("another `course` command is at work on this problem set; waiting for it", highlight=False)
-
-
-@contextlib.contextmanager
-def _explaining(journal: Journal) -> Iterator[None]:
-    """Where the grader, the journal or the machine is at fault, end with what to do instead of a traceback."""
-    try:
-        yield
-    except (WorkerError, JournalError) as error:
-        refuse(str(error))
-    except OSError as error:
-        refuse(
-            f"cannot go on: {error.strerror or error} ({error.filename or journal.root}). "
-            "What was graded until now is kept; mend this, and run the command again."
         )
