@@ -437,14 +437,16 @@ def test_a_person_grades_in_formgrader(
         tab.goto(f"{base}/formgrader/gradebook/ps1/ps1")
         tab.wait_for_selector("td a[href*=submissions]")
         tab.goto(f"{base}/formgrader/submissions/{page}/")
-        tab.wait_for_selector("#answer-causation")
+        # The page saves nothing before it has fetched its grades and comments.
+        tab.wait_for_function("formgrader.grades?.loaded && formgrader.comments?.loaded")
         assert "window.owned" in tab.inner_text("#notebook-container")
         assert tab.evaluate("window.owned") is None
         assert tab.query_selector_all("#notebook-container :is(script, img, iframe, a[href^=javascript])") == []
         for field, value in (("#answer-causation", "4.5"), ("#answer-causation-comment", "Against what?")):
-            with tab.expect_response(lambda answer: answer.request.method == "PUT" and answer.ok):
+            with tab.expect_response(lambda answer: answer.request.method == "PUT") as saved:
                 tab.fill(field, value)
                 tab.press(field, "Tab")
+            assert saved.value.ok, saved.value.text()
     given = {"s666": {"causation": Manual(4.5, "Against what?")}}
     assert manual_scores(url, course, problem_set) == given
     said = command(results, monkeypatch)
