@@ -18,7 +18,7 @@ ENFORCED = {
     "sandlock": (
         "files: Landlock lets it read libraries, Python and NumPy only, and write nowhere",
         "network: no sockets at all, by the filter of system calls",
-        "processes: no forking; Landlock and the filter forbid signals to others",
+        "processes: no forking and no threads; Landlock and the filter forbid signals to others",
     ),
 }
 COMMON = "always: allowlist of system calls, no capabilities, memory, processor time, files and output bounded"

@@ -103,7 +103,14 @@ def test_calls_cross_as_data(student: Student) -> None:
     answer = student.plus_one(np.arange(6.0).reshape(2, 3))
     assert answer.tolist() == [[1, 2, 3], [4, 5, 6]]
     assert student.value("constant") == 7
-    assert student.thread_sum() == 6
+
+
+def test_threads_run_where_their_number_is_bounded(zygote: Zygote, student: Student) -> None:
+    if zygote.backend == "bubblewrap":
+        assert student.thread_sum() == 6
+    else:
+        with pytest.raises(StudentError, match="can't start new thread"):
+            student.thread_sum()
 
 
 def test_a_test_function_is_called_back_and_its_exceptions_pass_through(student: Student) -> None:

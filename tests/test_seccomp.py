@@ -136,8 +136,9 @@ def test_a_dangerous_call_is_refused(machine: str, name: str) -> None:
     assert ask(FORBIDDEN[machine][name]) == EPERM
 
 
-def test_threads_may_start(ask: Filter) -> None:
+def test_threads_may_start_in_namespaces_only(ask: Filter) -> None:
     assert ask("clone", THREAD_FLAGS) == ALLOW
+    assert Filter(ask.machine, namespaces=False)("clone", THREAD_FLAGS) == EPERM
 
 
 @pytest.mark.parametrize("namespace", NAMESPACES)

@@ -184,6 +184,29 @@ def test_every_call_is_made_twice(student: Student) -> None:
     assert student._runner.namespace["calls"] == pytest.approx([1, 1])  # type: ignore[attr-defined]
 
 
+def test_a_question_that_was_answered_is_not_asked_again(student: Student) -> None:
+    first = student.rounding(np.ones(2))
+    others = Student(student._runner)  # as the next test gets one
+    assert others.rounding(np.ones(2)).tolist() == first.tolist()
+    assert len(student._runner.namespace["calls"]) == 2  # type: ignore[attr-defined]
+    assert [call.name for call in others.calls] == ["rounding"]
+    others.rounding(np.full(2, 2.0))
+    assert len(student._runner.namespace["calls"]) == 4  # type: ignore[attr-defined]
+
+
+def test_an_answer_that_differs_is_a_mismatch_in_every_test(student: Student) -> None:
+    for _ in range(2):
+        with pytest.raises(Mismatch):
+            Student(student._runner).counting(1)
+
+
+def test_questions_with_a_function_of_the_test_are_always_asked(student: Student) -> None:
+    asked: list[int] = []
+    for _ in range(2):
+        student.apply(asked.append, 1)
+    assert asked == [1] * 4
+
+
 def test_a_difference_of_rounding_is_none(student: Student) -> None:
     assert student.rounding(np.ones(2)) == pytest.approx(1)
 

@@ -575,6 +575,14 @@ def test_three_row_table(student, rng, ledger):
 # ------------------------------------------------------------------------------------------------------------- figure
 
 NO_LINE = ("None", "none", "", " ")
+# Scales, number of seeds, bound. Few pictures serve all tests, because a picture takes longer than most answers.
+DRAWN = (([2.0, 3.0, 4.0, 6.0], 4, 0.71), ([0.0, 0.5, 1.0], 3, 163 / 256), ([0.0, 0.5, 1.0, 8.0], 5, 0.6))
+
+
+def drawn_runs(number):
+    """Scales, accuracies and bound of picture `number` of `DRAWN`."""
+    scales, seeds, bound = DRAWN[number]
+    return scales, 0.55 + 0.4 * np.random.default_rng(number).random((seeds, len(scales))), bound
 
 
 def sweep_axes(student, scales, accuracies, bound):
@@ -600,10 +608,11 @@ def median_line(axes, scales, medians):
 
 
 @graded("figure", points=1, hint="The bound is the same at every scale: one level line, from the first scale to the last.")
-def test_bound_is_drawn(student, rng):
+def test_bound_is_drawn(student):
     """The bound is a level line over the whole range of scales, at the height that was given."""
-    for scales, bound in (([2.0, 3.0, 4.0, 6.0], 0.71), ([0.0, 0.5, 1.0], 163 / 256)):
-        axes = sweep_axes(student, scales, 0.6 + 0.3 * rng.random((3, len(scales))), bound)
+    for number in (0, 1):
+        scales, accuracies, bound = drawn_runs(number)
+        axes = sweep_axes(student, scales, accuracies, bound)
         line = bound_line(axes, bound)
         # axhline runs from 0 to 1 in shares of the axes; with scales from 2 on, nothing else drew near 0.
         across = sorted(line.x) == [0.0, 1.0] and (scales[0] < 1 or min(axes.xlim) > 1)
@@ -617,20 +626,19 @@ def test_bound_is_drawn(student, rng):
 
 
 @graded("figure", points=1, hint="One failed seed moves a mean by much and a median hardly. Which one is drawn?")
-def test_median_is_drawn(student, rng):
+def test_median_is_drawn(student):
     """The curve shows medians over the seeds, for any number of seeds and scales."""
-    for seeds, scales in ((5, [0.0, 0.5, 1.0, 8.0]), (4, [1.0, 3.0]), (3, [0.0, 2.0, 3.0])):
-        accuracies = 0.55 + 0.4 * rng.random((seeds, len(scales)))
+    for number in range(len(DRAWN)):
+        scales, accuracies, bound = drawn_runs(number)
         medians = [float(np.median(column)) for column in accuracies.T]
-        median_line(sweep_axes(student, scales, accuracies, 0.6), scales, medians)
+        median_line(sweep_axes(student, scales, accuracies, bound), scales, medians)
 
 
 @graded("figure", points=1, hint="One unconnected marker for every seed at every scale, whatever the number of seeds.")
-def test_every_seed_is_drawn(student, rng):
+def test_every_seed_is_drawn(student):
     """Every single accuracy is a marker, so that the scatter can be seen."""
-    scales = [0.0, 1.0, 3.0, 4.0]
-    accuracies = 0.55 + 0.4 * rng.random((5, 4))
-    axes = sweep_axes(student, scales, accuracies, 0.6)
+    scales, accuracies, bound = drawn_runs(2)
+    axes = sweep_axes(student, scales, accuracies, bound)
     drawn = {
         (round(float(x), 9), round(float(y), 9))
         for line in axes.lines
@@ -644,11 +652,12 @@ def test_every_seed_is_drawn(student, rng):
 @graded(
     "figure", points=1, hint="In black and white, a reader must still tell the bound from the median, by line and label."
 )
-def test_bound_and_median_differ(student, rng):
+def test_bound_and_median_differ(student):
     """Bound and median differ in linestyle and in label, and both labels are in the legend."""
-    scales, accuracies = [0.0, 1.0, 3.0], 0.6 + 0.3 * rng.random((3, 3))
-    axes = sweep_axes(student, scales, accuracies, 0.65)
-    bound, median = bound_line(axes, 0.65), median_line(axes, scales, [float(np.median(column)) for column in accuracies.T])
+    scales, accuracies, height = drawn_runs(1)
+    axes = sweep_axes(student, scales, accuracies, height)
+    medians = [float(np.median(column)) for column in accuracies.T]
+    bound, median = bound_line(axes, height), median_line(axes, scales, medians)
     require(bound.linestyle != median.linestyle, f"bound and median share the linestyle {bound.linestyle!r}")
     require("bound" in bound.label.lower(), f"the label of the bound must contain 'bound'; it is {bound.label!r}")
     require(median.label and median.label != bound.label, f"the median needs a label of its own; it is {median.label!r}")

@@ -83,14 +83,17 @@ def _rules(namespaces: bool) -> dict[str, list[Instruction]]:
     refuse: list[Instruction] = [(_RETURN, 0, 0, _EPERM)]
     allow: list[Instruction] = [(_RETURN, 0, 0, _ALLOW)]
     return {
-        # Threads, never processes: a fork multiplies the memory limit.
+        # Threads, never processes: a fork multiplies the memory limit. And no threads where nothing can bound their number:
+        # outside a user namespace, a limit on them would count all of the user's.
         "clone": [
             _argument(0),
             (_ANY_BIT, 2, 0, CLONE_NAMESPACES),
             (_ANY_BIT, 0, 1, CLONE_THREAD),
             *allow,
             *refuse,
-        ],
+        ]
+        if namespaces
+        else refuse,
         # Its flags lie in memory, out of the filter's sight; glibc falls back to clone on ENOSYS.
         "clone3": [(_RETURN, 0, 0, _ENOSYS)],
         "seccomp": refuse,

@@ -63,7 +63,9 @@ class Answer(NamedTuple):
 
 
 class Runner(Protocol):
-    """Where the submission's code runs."""
+    """Where the submission's code runs. `answers` holds what it answered to calls made twice, by `question_of`'s bytes."""
+
+    answers: dict[bytes, Answer]
 
     def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], *, repeat: bool) -> Answer:
         """Call a function, twice with `repeat`; raises a `StudentError` if it does not return."""
@@ -137,12 +139,20 @@ class Student:
         return value
 
     def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], *, repeat: bool) -> Any:
-        """Call `name` with `args` and `kwargs`; `Mismatch` if a second call with the same arguments differs."""
-        try:
-            answer = self._runner.call(name, args, kwargs, repeat=repeat)
-        except StudentError as error:
-            self._keep(Call(name, args, kwargs, error=error.report.get("type", type(error).__name__)))
-            raise
+        """Call `name` with `args` and `kwargs`; `Mismatch` if a second call with the same arguments differs.
+
+        A call that was made twice already, in this test or another, is not made a third time.
+        """
+        asked = question_of(name, args, kwargs) if repeat else None
+        answer = self._runner.answers.get(asked) if asked is not None else None
+        if answer is None:
+            try:
+                answer = self._runner.call(name, args, kwargs, repeat=repeat)
+            except StudentError as error:
+                self._keep(Call(name, args, kwargs, error=error.report.get("type", type(error).__name__)))
+                raise
+            if asked is not None and bulk(answer.values) <= MAX_KEPT:
+                self._runner.answers[asked] = answer
         value = answer.values[0]
         self._keep(Call(name, args, kwargs, value))
         self.warnings[:] = answer.warnings
@@ -153,6 +163,21 @@ class Student:
     def _keep(self, call: Call) -> None:
         # A submission that answers with 64 MB every time must not fill the host's memory.
         self.calls.append(call if bulk(call.value) <= MAX_KEPT else Call(call.name, (), {}, error="TooLarge"))
+
+
+def question_of(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes | None:
+    """A call as the bytes that cross: the same bytes are the same question.
+
+    `None` if it cannot be told from others, because it takes a function of the test, or if it is too large to keep.
+    """
+    handles: list[Callable[..., Any]] = []
+    try:
+        header, buffers = wire.encode((name, args, kwargs), handles)
+    except wire.WireError:
+        return None
+    if handles or sum(map(len, buffers)) > MAX_KEPT:
+        return None
+    return b"".join((header, *buffers))
 
 
 def bulk(value: Any) -> int:
@@ -174,6 +199,7 @@ class LocalRunner:
     def __init__(
         self, namespace: dict[str, Any], report: loading.Report, *, asked: Collection[str] = (), seconds: float = 30.0
     ) -> None:
+        self.answers: dict[bytes, Answer] = {}
         self.namespace = namespace
         self.report = report
         self.asked = asked

@@ -55,6 +55,7 @@ class GuestRunner:
         self._definitions_only: list[str] = []
         self._stopped: dict[str, str] = {}
         self._output = ""
+        self.answers: dict[bytes, Answer] = {}
         self.call_seconds = limits.call_seconds
         self.report: loading.Report = {"problems": [], "names": []}
 

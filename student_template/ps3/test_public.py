@@ -271,7 +271,7 @@ def test_figure_shows_medians(student):
 @graded("figure", points=1, hint="Say on each axis what it shows, and give median and bound a label in a legend.")
 def test_figure_names_what_it_shows(student):
     """Both axes have names, and a legend tells median from bound."""
-    scales, accuracies = [0.0, 1.0, 3.0], np.array([[0.60, 0.70, 0.92], [0.58, 0.69, 0.91], [0.59, 0.68, 0.93]])
+    scales, accuracies = [0.0, 1.0, 3.0], np.array([[0.60, 0.70, 0.92], [0.58, 0.69, 0.50], [0.59, 0.68, 0.93]])
     view = figure(student.sweep_figure(scales, accuracies, 0.63671875), name="sweep_figure(...)")
     require(len(view.axes) == 1, f"the figure must have one pair of axes, it has {len(view.axes)}")
     axes = view.axes[0]

@@ -1,5 +1,4 @@
 # Hundreds of threads.
-# hole: sandlock: no RLIMIT_NPROC is set there (zygote._be_guest passes threads=None), so threads have no bound
 import threading
 
 threading.stack_size(32768)
