@@ -197,6 +197,7 @@ def _sound(answer: Record, earlier: Record | None, submission: Submission, probl
         output="",
         staff_output="",
         fault=str(answer["fault"]),
+        peak_memory=0,
         provenance={
             "student": submission.student,
             "problem_set": problem_set.slug,

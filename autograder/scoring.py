@@ -27,6 +27,7 @@ def record(
     output: str,
     staff_output: str,
     fault: str,
+    peak_memory: int,
     provenance: Mapping[str, Any],
     started: float,
     seconds: float,
@@ -34,7 +35,8 @@ def record(
     """The journal's record of one grading. `fault` is empty unless the grader itself failed: then its score means nothing.
 
     `output` is what the submission printed before it had seen a hidden test's inputs, `staff_output` what came after;
-    `figures` it drew for public tests, by question.
+    `figures` it drew for public tests, by question. `peak_memory` is the most that it held at once, in bytes, the
+    interpreter's included; 0 if nobody knows.
     """
     faulty = [outcome for outcome in outcomes if outcome.status == FAULT]
     if faulty and not fault:
@@ -51,6 +53,7 @@ def record(
             "staff_output": staff_output,
             "problems": [problem_text(problem) for problem in report["problems"]],
             "look": _look(outcomes, report, fault),
+            "peak_memory": peak_memory,
             "provenance": {
                 **provenance,
                 "fault": fault,

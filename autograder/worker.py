@@ -112,6 +112,7 @@ class GradingBench(Bench):
         answers: dict[str, str] = {}
         slips: dict[str, variants.Variant] = {}
         fault = shown = staff_only = backend = ""
+        peak_memory = 0
         report: Report = {"problems": [], "names": []}
         try:
             if self.zygote is None:
@@ -135,6 +136,7 @@ class GradingBench(Bench):
                         shown = runner.output
                 report = runner.report
                 staff_only = runner.output[len(shown) :]
+            peak_memory = runner.peak_memory
             slips = self.likely_slips()
         except SandboxError as error:
             fault = str(error)
@@ -154,6 +156,7 @@ class GradingBench(Bench):
             output=shown,
             staff_output=staff_only,
             fault=fault,
+            peak_memory=peak_memory,
             provenance={
                 "student": submission.student,
                 "problem_set": self.problem_set.slug,

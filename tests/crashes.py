@@ -47,7 +47,7 @@ SUBMISSIONS = {
 }
 COMMANDS = {"grade": ("grade", "tiny", "handed_in", "--jobs", "1"), "regrade": ("regrade", "tiny", "--apply", "--jobs", "1")}
 COURSE = get_command(app)
-TIMES = {"execution_time", "seconds", "started", "received", "decided"}
+TIMES = {"execution_time", "seconds", "started", "received", "decided", "peak_memory"}
 PATIENCE = 30  # seconds after which a process that should have ended is left behind; a file may load for twice as long
 
 
@@ -222,7 +222,7 @@ def ready_made(root: Path) -> Callable[[], None]:
             provenance = {"student": key[0], "suite": suite, "engine": __version__}
             record = scoring.record(
                 problem_set, [], slips={}, answers={}, figures={}, report={"problems": [], "names": []}, output="",
-                staff_output="", fault="", provenance=provenance, started=time.time(), seconds=0.0,
+                staff_output="", fault="", peak_memory=0, provenance=provenance, started=time.time(), seconds=0.0,
             )  # fmt: skip
             record["score"] = record["extra_data"]["questions"][0]["score"] = len(source) % 7 + int(suite, 16) % 5
             yield key, record

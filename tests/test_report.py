@@ -79,6 +79,28 @@ def many(grade: Grade, count: int) -> tuple[list[Grade], np.ndarray]:
 # --- numbers
 
 
+def test_costly_gradings_are_the_slowest_and_the_largest(journal: Journal, graded: dict[str, Grade]) -> None:
+    def cost(place: int) -> Callable[[dict[str, Any]], None]:
+        def change(record: dict[str, Any]) -> None:
+            # The slowest ten hold least.
+            record["execution_time"] = float(place)
+            record["extra_data"]["peak_memory"] = (100 - place) * 10**6
+
+        return change
+
+    students = [changed(graded[MISTAKEN], f"t{place:03d}", cost(place)) for place in range(30)]
+    _, _, section = page(journal, students).partition('id="time"')
+    rows = re.findall(r'<th scope="row">(t\d+)</th><td class="n">(.*?)</td><td class="n">(.*?)</td>', section)
+    assert rows == [(f"t{place:03d}", f"{place:.1f}", str(100 - place)) for place in [*range(29, 19, -1), *range(9, -1, -1)]]
+    assert "15.0 s in the middle, 29.0 s at most, 435 s in all" in section
+
+
+def test_a_record_from_before_memory_was_counted_has_a_row_without_it(journal: Journal, graded: dict[str, Grade]) -> None:
+    old = changed(graded[MISTAKEN], "t001", lambda record: record["extra_data"].pop("peak_memory"))
+    _, _, section = page(journal, [old]).partition('id="time"')
+    assert re.search(r'<th scope="row">t001</th><td class="n">[\d.]+</td><td class="n"></td>', section)
+
+
 def test_difficulty_and_discrimination_are_what_they_are_called(graded: dict[str, Grade]) -> None:
     students, points = many(graded[MISTAKEN], 60)
     for column, found in enumerate(by_question(PS1, students)):

@@ -245,6 +245,22 @@ def test_the_time_of_a_whole_submission_is_bounded(zygote: Zygote) -> None:
         assert time.monotonic() - started < 10
 
 
+def test_the_most_memory_held_is_counted_whatever_the_submission_says(zygote: Zygote) -> None:
+    source = SOURCE + b"def hold(size): return float(np.ones(size // 8).sum())\ndef leave(): os._exit(0)\n"
+    peaks = []
+    for size in (8, 200_000_000, 8):
+        with GuestRunner(zygote, "ps1.py", source, Limits()) as runner:
+            runner.load()
+            assert Student(runner).hold(size) == size // 8
+            if size > 8:
+                with pytest.raises(Stopped):
+                    Student(runner).leave()
+        peaks.append(runner.peak_memory)
+    small, large, again = peaks
+    assert small == pytest.approx(again, rel=0.1)
+    assert large - small == pytest.approx(200e6, rel=0.1)
+
+
 def test_processor_time_is_bounded(zygote: Zygote) -> None:
     limits = Limits(call_seconds=20, guest=GuestLimits(cpu_seconds=1))
     with GuestRunner(zygote, "ps1.py", SOURCE, limits) as runner:

@@ -13,6 +13,7 @@ from autograder.commands.common import (
     NEEDS_YOU,
     ProblemSetName,
     Results,
+    explaining,
     open_grades,
     open_journal,
     open_problem_set,
@@ -23,7 +24,6 @@ from autograder.course import CourseError
 from autograder.exports import ExportError, Filled, fill_canvas, fill_moodle, gradescope_results, plain_csv
 from autograder.grades import ungraded
 from autograder.intake import find_roster
-from autograder.journal import JournalError
 
 
 class Form(StrEnum):
@@ -59,11 +59,12 @@ def export(
     course, chosen = open_problem_set(problem_set)
     journal = open_journal(course, chosen, results)
     questions = chosen.assignment.questions
-    try:
-        found = open_grades(course, chosen, journal)
+    found = open_grades(course, chosen, journal)
+    with explaining(journal):
         missing = ungraded(course, chosen, journal)
+    try:
         known = find_roster(course.root, roster)
-    except (JournalError, CourseError) as error:
+    except CourseError as error:
         refuse(str(error))
     if not found:
         refuse(f"no grades in {journal.root}; `course grade {chosen.slug} FOLDER` gives them")
@@ -94,7 +95,8 @@ def export(
             files[place / f"{grade.student}.json"] = (
                 json.dumps(gradescope_results(grade, questions), indent=1).encode() + b"\n"
             )
-    _write(files)
+    with explaining(journal):
+        _write(files)
     problems = [*filled.problems, *(f"{student} is not graded" for student in missing)]
     for line in [*problems, *filled.untouched]:
         out.print(line, markup=False, highlight=False, soft_wrap=True)
@@ -104,11 +106,8 @@ def export(
 
 
 def _write(files: dict[Path, bytes]) -> None:
-    try:
-        for path, content in files.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            temporary = path.with_name(f".{path.name}.new")
-            temporary.write_bytes(content)
-            temporary.replace(path)
-    except OSError as error:
-        refuse(f"{error.filename}: {error.strerror}")
+    for path, content in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f".{path.name}.new")
+        temporary.write_bytes(content)
+        temporary.replace(path)

@@ -12,6 +12,7 @@ from autograder.commands.common import (
     Only,
     ProblemSetName,
     Results,
+    explaining,
     open_grades,
     open_journal,
     open_problem_set,
@@ -21,7 +22,6 @@ from autograder.commands.common import (
 )
 from autograder.course import Course, ProblemSet
 from autograder.grades import ungraded
-from autograder.journal import JournalError
 
 
 def feedback(
@@ -47,14 +47,11 @@ def feedback(
         refuse(f"no grades in {journal.root}; `course grade {chosen.slug} FOLDER` gives them")
     place = to or journal.root / "feedback"
     made, closes = datetime.datetime.now(datetime.UTC), _closes(course, chosen)
-    try:
-        with progress("writing") as bar:
-            for grade in bar.track(found):
-                path = place / grade.student / f"{chosen.slug}.html"
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(student_page(chosen, grade, made=made, closes=closes), encoding="utf-8")
-    except OSError as error:
-        refuse(f"{error.filename}: {error.strerror}")
+    with explaining(journal), progress("writing") as bar:
+        for grade in bar.track(found):
+            path = place / grade.student / f"{chosen.slug}.html"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(student_page(chosen, grade, made=made, closes=closes), encoding="utf-8")
     out.print(f"{len(found)} pages: {place}", highlight=False, soft_wrap=True)
 
 
@@ -70,11 +67,9 @@ def report(
     course, chosen = open_problem_set(problem_set)
     journal = open_journal(course, chosen, results)
     found = open_grades(course, chosen, journal)
-    try:
+    with explaining(journal):
         without = ungraded(course, chosen, journal)
         sources = {grade.student: (grade.attempt.filename, journal.source(grade.attempt)) for grade in found}
-    except JournalError as error:
-        refuse(str(error))
     if not found and not without:
         refuse(f"there are no attempts in {journal.root}; `course grade {chosen.slug} FOLDER` brings them in")
     template = [
@@ -93,11 +88,9 @@ def report(
         made=datetime.datetime.now(datetime.UTC),
     )
     path = to or journal.root / "report.html"
-    try:
+    with explaining(journal):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(page, encoding="utf-8")
-    except OSError as error:
-        refuse(f"{error.filename}: {error.strerror}")
     out.print(f"report: {path}", highlight=False, soft_wrap=True)
 
 

@@ -20,7 +20,7 @@ from autograder.feedback.statistics import FEWEST, by_question, by_test, faults,
 from autograder.grades import Grade
 from autograder.journal import Journal
 
-SLOWEST, MOST_PAIRS = 10, 100
+MOST_COSTLY, MOST_PAIRS = 10, 100
 
 
 def staff_page(
@@ -42,7 +42,6 @@ def staff_page(
     attempts = {student: journal.attempts(student) for student in journal.students()}
     moments = [attempt.moment for own in attempts.values() for attempt in own]
     points = [grade.points for grade in grades]
-    seconds = sorted(((grade.stored.record["execution_time"], grade.student) for grade in grades), reverse=True)
     return render(
         "report.html",
         assignment=problem_set.assignment,
@@ -64,8 +63,8 @@ def staff_page(
         counts=sorted(Counter(map(len, attempts.values())).items()),
         timeline=charts.attempts_over_time(moments, due) if moments else "",
         due=due,
-        seconds=seconds,
-        slowest=SLOWEST,
+        seconds=[grade.stored.record["execution_time"] for grade in grades],
+        costly=_costly(grades),
         same=_same_files(grades),
         pairs=pairs,
         most_pairs=MOST_PAIRS,
@@ -75,6 +74,16 @@ def staff_page(
         script=Markup(script),
         script_hash="sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
+
+
+def _costly(grades: Sequence[Grade]) -> list[tuple[str, float, int]]:
+    """Student, seconds and bytes of the gradings that took longest and of those that held most memory, the slowest first."""
+    costs = [
+        (grade.student, grade.stored.record["execution_time"], grade.stored.record["extra_data"].get("peak_memory", 0))
+        for grade in grades
+    ]
+    most = {cost for at in (1, 2) for cost in sorted(costs, key=lambda cost: cost[at], reverse=True)[:MOST_COSTLY]}
+    return sorted(most, key=lambda cost: (-cost[1], cost[0]))
 
 
 def _same_files(grades: Sequence[Grade]) -> list[list[str]]:

@@ -2,7 +2,8 @@
 
 Started by the host as `python -I -S zygote.py CONTROL_FD SETTINGS_JSON`. The host sends, over a SOCK_SEQPACKET control
 socket, one JSON object a guest with two descriptors: the guest's end of the frame socket, and the pipe for its output. The
-answer is the guest's pid with a pidfd; later, when it has ended, its pid with its wait status. No student code ever runs
+answer is the guest's pid with a pidfd; later, when it has ended, its pid with its wait status and the most memory it held
+at once, in bytes, the warm interpreter's included. No student code ever runs
 in this process, and a guest never serves a second submission.
 """
 
@@ -91,9 +92,10 @@ def _loop(control: socket.socket, settings: dict[str, Any], program: bytes) -> N
             else:
                 poll.unregister(descriptor)
                 pid = guests.pop(descriptor)
-                _, status = os.waitpid(pid, 0)
+                _, status, used = os.wait4(pid, 0)
                 os.close(descriptor)
-                control.send(json.dumps({"ended": pid, "status": os.waitstatus_to_exitcode(status)}).encode())
+                ended = {"ended": pid, "status": os.waitstatus_to_exitcode(status), "memory": used.ru_maxrss * 1024}
+                control.send(json.dumps(ended).encode())
 
 
 def _fork_guest(

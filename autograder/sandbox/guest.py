@@ -55,6 +55,7 @@ class Guest:
         self._output_seen = 0
         self._output_open = True
         self._open = True
+        self.peak_memory = 0  # bytes, the warm interpreter's included; known when the guest is gone
         self._poll = select.poll()
         self._poll.register(self._spawned.output, select.POLLIN)
         self._poll.register(self._stream, select.POLLIN)
@@ -171,8 +172,7 @@ class Guest:
         leaving = select.poll()
         leaving.register(self._spawned.pidfd, select.POLLIN)
         left = bool(leaving.poll(LAST_WORDS_SECONDS * 1000))
-        status = self._zygote.kill(self._spawned)
-        self._release()
+        status = self._end()
         if not left:
             return GuestEnded("closed its connection to the grader")
         if status >= 0:
@@ -182,12 +182,15 @@ class Guest:
     def close(self) -> None:
         """Kill the guest, wait until it is gone, and release what belonged to it."""
         if self._open:
-            self._zygote.kill(self._spawned)
-            self._release()
+            self._end()
 
-    def _release(self) -> None:
+    def _end(self) -> int:
+        """Kill what may still live, and return the exit status."""
+        end = self._zygote.kill(self._spawned)
+        self.peak_memory = end.peak_memory
         self._open = False
         self._spawned.release()
+        return end.status
 
 
 def open_zygote(backend: str | None = None) -> Zygote:

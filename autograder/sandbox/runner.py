@@ -55,6 +55,7 @@ class GuestRunner:
         self._definitions_only: list[str] = []
         self._stopped: dict[str, str] = {}
         self._output = ""
+        self.peak_memory = 0  # bytes, of the largest guest that is gone
         self.answers: dict[bytes, Answer] = {}
         self.call_seconds = limits.call_seconds
         self.report: loading.Report = {"problems": [], "names": []}
@@ -172,6 +173,7 @@ class GuestRunner:
         if self._guest is not None:
             self._guest.close()
             self._output += self._guest.output
+            self.peak_memory = max(self.peak_memory, self._guest.peak_memory)
             self._guest = None
 
 

@@ -11,7 +11,7 @@ import socket
 import subprocess
 import time
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from autograder.sandbox.backends import GUEST_UID, PRELOAD, Launch, SandboxError
 
@@ -47,6 +47,13 @@ class Spawned:
         os.close(self.pidfd)
 
 
+class End(NamedTuple):
+    """How a guest ended: its exit status (negative: the signal), and the most memory it held at once, in bytes."""
+
+    status: int
+    peak_memory: int
+
+
 class Zygote:
     """One warm sandbox. Forks guests one after the other; `close` ends it and all of them."""
 
@@ -62,7 +69,7 @@ class Zygote:
             "readable": launch.readable,
             "stage": launch.stage.name if launch.stage else "",
         }
-        self._ended: dict[int, int] = {}
+        self._ended: dict[int, End] = {}
         # In memory: a full disk must not take away the words that would say so.
         self._complaints = os.fdopen(os.memfd_create("complaints"), "w+b")
         command = [*launch.command, "-I", "-S", launch.script, str(theirs.fileno()), json.dumps(settings)]
@@ -101,20 +108,18 @@ class Zygote:
                 stream.setblocking(False)
                 os.set_blocking(output, False)
                 return Spawned(answer["pid"], handed[0], stream, output)
-            self._ended[answer["ended"]] = answer["status"]
+            self._note_end(answer)
 
-    def kill(self, guest: Spawned) -> int:
-        """Kill a guest if it still lives, wait for its end, and return its exit status (negative: the signal)."""
+    def kill(self, guest: Spawned) -> End:
+        """Kill a guest if it still lives, and wait for its end."""
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(guest.pidfd, signal.SIGKILL)
-        return self.wait(guest)
-
-    def wait(self, guest: Spawned) -> int:
-        """Wait for the end of a guest that is ending; returns its exit status."""
         while guest.pid not in self._ended:
-            answer, _ = self._receive(SPAWN_SECONDS)
-            self._ended[answer["ended"]] = answer["status"]
+            self._note_end(self._receive(SPAWN_SECONDS)[0])
         return self._ended.pop(guest.pid)
+
+    def _note_end(self, answer: dict[str, Any]) -> None:
+        self._ended[answer["ended"]] = End(answer["status"], answer["memory"])
 
     def _receive(self, seconds: float) -> tuple[dict[str, Any], list[int]]:
         deadline = time.monotonic() + seconds
