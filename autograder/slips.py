@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from autograder.guest import wire
-from autograder.kit.student import Call, LocalRunner, StudentError, alike
+from autograder.kit.student import Call, LocalRunner, Student, StudentError, alike
 from autograder.variants import Variant
 
 # Mutants are the course's own and end by themselves; this only keeps a broken one from holding up a worker for ever.
@@ -81,7 +81,7 @@ def _call(namespace: dict[str, Any], call: Call) -> Call:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if callable(namespace.get(call.name)):
-                value = runner.call(call.name, call.args, call.kwargs, repeat=False).values[0]
+                value = next(Student(runner).ask(call.name, [(call.args, call.kwargs)], repeat=False))
             else:
                 value = runner.read(call.name)
     except StudentError as error:

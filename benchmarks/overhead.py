@@ -11,6 +11,7 @@ changes little. Tests that draw figures are shown apart: matplotlib's own time i
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import resource
 import socket
@@ -32,7 +33,7 @@ from autograder.course import load_course
 from autograder.guest import loading
 from autograder.guest.figures import FigureView
 from autograder.intake import Submission
-from autograder.kit.student import Call, LocalRunner
+from autograder.kit.student import Call, LocalRunner, Student
 from autograder.sandbox.guest import Guest, open_zygote
 from autograder.sandbox.runner import GuestRunner
 from autograder.worker import GradingBench, pytest_options
@@ -143,6 +144,8 @@ class Measure(GradingBench):
         self.runner = LocalRunner(namespace, report)
         for item in items:
             self.run_test(item)
+        # As `grade` does, or the figures drawn here would be cleared away in the next sandboxed round's time.
+        gc.collect()
 
     def submission(self) -> Submission:
         return Submission("s001", f"{self.problem_set.assignment.module}.py", self.problem_set.solution.read_bytes())
@@ -187,7 +190,7 @@ def guest_costs(backend: str | None, rounds: int) -> None:
     def guest() -> None:
         with GuestRunner(zygote, "x.py", NOTHING, limits) as runner:
             runner.load()
-            runner.call("same", (1.0,), {}, repeat=False)
+            Student(runner).once.same(1.0)
 
     print(f"\n{'one guest':<44} {'min':>9} {'median':>9} {'p95':>9} {'processor':>10}")
     before = processor_seconds()
@@ -195,15 +198,16 @@ def guest_costs(backend: str | None, rounds: int) -> None:
     row("fork, lock down, load, one call, end", times, processor=(processor_seconds() - before) * 1e3 / rounds)
     with GuestRunner(zygote, "x.py", NOTHING, limits) as runner:
         runner.load()
+        same = Student(runner).once.same
         small, large = np.zeros((4, 4)), np.zeros(10 * 2**20 // 8)
         calls = 200
         before = processor_seconds()
-        trips = milliseconds(lambda: [runner.call("same", (small,), {}, repeat=False) for _ in range(calls)], rounds)
+        trips = milliseconds(lambda: [same(small) for _ in range(calls)], rounds)
         spent = (processor_seconds() - before) * 1e6 / rounds / calls
         row("a call with a 4 x 4 array, there and back", [1e3 * trip / calls for trip in trips], "µs", spent)
         there_and_back, copies = [], []
         for _ in range(rounds):
-            there_and_back += milliseconds(lambda: runner.call("same", (large,), {}, repeat=False), 1)
+            there_and_back += milliseconds(lambda: same(large), 1)
             copies += milliseconds(lambda: (large.copy(), large.copy()), 1)
         row("a call with 10 MB, there and back", there_and_back)
         row("two copies of 10 MB", copies)

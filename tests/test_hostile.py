@@ -33,7 +33,7 @@ from autograder.course import ProblemSet, load_course
 from autograder.guest import wire
 from autograder.intake import Submission, Unreadable, find_submissions
 from autograder.journal import Journal, Stored
-from autograder.kit.student import StudentError
+from autograder.kit.student import Student, StudentError
 from autograder.sandbox.backends import SandboxError
 from autograder.sandbox.guest import open_zygote
 from autograder.sandbox.runner import GuestRunner
@@ -449,9 +449,9 @@ def test_no_guest_message_holds_the_bait(backend: str, bait: Bait, monkeypatch: 
                 runner.load()
                 for name in ("double", "softmax"):
                     with contextlib.suppress(StudentError):
-                        runner.call(name, (np.ones(3),), {}, repeat=True)
+                        getattr(Student(runner), name)(np.ones(3))
                 with contextlib.suppress(StudentError):
-                    runner.call("apply", (lambda x: bait.token and x, np.ones(3)), {}, repeat=True)
+                    Student(runner).apply(lambda x: bait.token and x, np.ones(3))
                 received.append(runner.output.encode())
     finally:
         zygote.close()

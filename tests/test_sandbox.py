@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from autograder.guest import wire
 from autograder.kit.student import AlreadyStopped, Mismatch, NotDone, Stopped, Student, StudentError, Undefined
 from autograder.sandbox.backends import BACKENDS, SandboxError, offered_paths
 from autograder.sandbox.guest import open_zygote
@@ -62,6 +63,10 @@ def thread_sum():
     for thread in threads: thread.join()
     return sum(total)
 def nonsense(): os.write(3, b"this is no frame, but it is long enough to look like one"); time.sleep(60)
+def waits(seconds): time.sleep(seconds); return seconds
+def leaves_at(number):
+    if number == 3: os._exit(0)
+    return number
 def call_back_for_ever(function):
     while True: function(1)
 def huge(): return np.broadcast_to(np.float64(1), (10**6, 10**6))
@@ -103,6 +108,35 @@ def test_calls_cross_as_data(student: Student) -> None:
     answer = student.plus_one(np.arange(6.0).reshape(2, 3))
     assert answer.tolist() == [[1, 2, 3], [4, 5, 6]]
     assert student.value("constant") == 7
+
+
+def test_many_calls_cross_in_one_message(student: Student) -> None:
+    cases = [np.full((n, 2), float(n)) for n in range(5)]
+    answers = list(student.plus_one.each((case,) for case in cases))
+    assert [answer.tolist() for answer in answers] == [(case + 1).tolist() for case in cases]
+    assert list(student.apply.each((lambda x, by=by: x * by, 3) for by in (2, 5))) == [6, 15]
+
+
+def test_a_call_that_hangs_among_many_leaves_the_answers_before_it(student: Student) -> None:
+    answers = student.waits.each([(0.0,), (0.0,), (60.0,), (0.0,)])
+    assert [next(answers), next(answers)] == [0.0, 0.0]
+    with pytest.raises(Stopped, match=r"`waits` did not finish within 0\.4 s"):
+        next(answers)
+    with pytest.raises(AlreadyStopped):
+        student.waits(1.0)
+
+
+def test_a_guest_that_ends_among_many_calls_ends_them_all(student: Student) -> None:
+    answers = student.leaves_at.each([(1,), (2,), (3,)])
+    with pytest.raises(Stopped, match="ended the whole process"):
+        next(answers)
+    assert student.plus_one(1.0) == 2.0
+
+
+def test_what_only_together_is_too_large_to_send_is_not_the_graders_fault(student: Student) -> None:
+    part = np.zeros(wire.MAX_PAYLOAD // 2 // 8 + 1)
+    with pytest.raises(StudentError, match="`plus_one` cannot be called with this"):
+        next(student.once.plus_one.each([(part,), (part,)]))
 
 
 def test_threads_run_where_their_number_is_bounded(zygote: Zygote, student: Student) -> None:

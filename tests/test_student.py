@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import copy
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from autograder.guest import loading
 from autograder.guest.figures import FigureView
@@ -84,6 +87,11 @@ def warns(text):
 def warns_often():
     for number in range(100): warnings.warn(f"number {number}")
 def apply(function, x): return function(x)
+inverted = []
+def inverse(x):
+    inverted.append(x)
+    if x < 0: warnings.warn("negative")
+    return 1 / x
 def call_with_keyword(function): return function(1.0, scale=3)
 def write_into_result(function):
     result = function()
@@ -167,6 +175,63 @@ def test_what_is_no_data_arrives_as_the_name_of_its_type(student: Student) -> No
 def test_an_answer_too_deep_to_send_is_the_students_error(student: Student) -> None:
     with pytest.raises(StudentError, match="nested more than"):
         student.deep()
+
+
+# --- many calls at once
+
+
+@given(st.lists(st.integers(-3, 3), max_size=12))
+def test_calls_made_together_answer_as_calls_made_one_by_one(numbers: list[int]) -> None:
+    def one_by_one(student: Student) -> Iterator[Any]:
+        for number in numbers:
+            yield student.inverse(number)
+
+    def together(student: Student) -> Iterator[Any]:
+        yield from student.inverse.each((number,) for number in numbers)
+
+    told = []
+    for way in (one_by_one, together):
+        student = student_of()
+        seen: list[Any] = []
+        try:
+            for answer in way(student):
+                seen.append((answer, list(student.warnings)))
+        except ZeroDivisionError as error:
+            seen.append(str(error))
+        told.append((seen, [(call.name, call.args, call.value, call.error) for call in student.calls]))
+    assert told[0] == told[1]
+
+
+def test_what_was_answered_before_is_not_asked_among_many(student: Student) -> None:
+    runner = student._runner
+    student.rounding(2.0)
+    assert len(list(student.rounding.each([(1.0,), (2.0,), (1.0,), (3.0,)]))) == 4
+    # Asked together, the same question comes twice.
+    assert runner.namespace["calls"] == pytest.approx([2, 2, 1, 1, 1, 1, 3, 3])  # type: ignore[attr-defined]
+
+
+def test_after_a_call_that_raises_no_other_is_made(student: Student) -> None:
+    answers = student.inverse.each([(2,), (0,), (1,)])
+    assert next(answers) == 0.5
+    with pytest.raises(ZeroDivisionError):
+        next(answers)
+    assert list(answers) == []
+    assert student._runner.namespace["inverted"] == [2, 2, 0]  # type: ignore[attr-defined]
+
+
+def test_many_calls_may_take_functions_of_the_test(student: Student) -> None:
+    functions = [lambda x: x + 1, lambda x: x * 10]
+    assert list(student.apply.each((function, 2) for function in functions)) == [3, 20]
+
+
+def test_many_calls_of_what_is_not_there_raise_at_the_first(student: Student) -> None:
+    with pytest.raises(Undefined):
+        next(student.absent.each([(1,), (2,)]))
+    assert list(student.absent.each([])) == []
+
+
+def test_once_makes_many_calls_only_once(student: Student) -> None:
+    assert list(student.once.counting.each([(1,), (1,)])) == [1, 2]
 
 
 # --- the rules

@@ -352,6 +352,41 @@ def test_the_guest_resolves_handles_and_names() -> None:
     assert handles == [print, len]
 
 
+def test_a_deferred_value_arrives_as_its_bytes_and_is_decoded_there() -> None:
+    handles: list[Callable[..., Any]] = []
+    cases = [wire.Deferred.of(((np.arange(n), len), {"axis": n}), handles) for n in range(3)]
+    assert handles == [len] * 3
+    header, buffers = wire.encode(("call", "f", cases, np.ones(2)))
+    kind, name, arrived, rest = wire.decode(header, b"".join(buffers), look_up=str)
+    assert (kind, name, rest.tolist()) == ("call", "f", [1, 1])
+    for n, case in enumerate(arrived):
+        assert case.header == cases[n].header
+        for _ in range(2):
+            args, kwargs = wire.decode(case.header, case.buffers[0], handle_callable=lambda index: index, look_up=str)
+            assert (args[0].tolist(), args[1], kwargs) == (list(range(n)), n, {"axis": n})
+
+
+def test_the_host_refuses_a_deferred_value() -> None:
+    header, _ = wire.encode(wire.Deferred.of(1.0))
+    with pytest.raises(wire.WireError, match="no value starts with"):
+        wire.decode(header)
+
+
+@pytest.mark.parametrize(("length", "size"), [(2**32 - 1, 0), (10, 0), (9, 2**63), (9, 9)])
+def test_a_deferred_value_that_claims_too_much_is_refused(length: int, size: int) -> None:
+    header = b"e" + struct.pack("<IQ", length, size) + b"f" + bytes(8)
+    with pytest.raises(wire.WireError):
+        wire.decode(header, bytes(8), look_up=str)
+
+
+def test_arguments_that_are_too_large_together_are_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire, "MAX_PAYLOAD", 100)
+    case = wire.Deferred.of(np.ones(8))
+    wire.encode([case])
+    with pytest.raises(wire.WireError, match="arguments with arrays of 128 bytes are too large"):
+        wire.encode([case, case])
+
+
 def test_nesting_is_sent_up_to_the_limit_and_no_further() -> None:
     value: Any = 1
     for _ in range(wire.MAX_DEPTH):

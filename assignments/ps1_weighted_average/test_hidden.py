@@ -34,11 +34,12 @@ def plain_attention(queries, keys, values):
 def test_mix_of_vectors(student, rng):
     """Vectors are mixed coordinate by coordinate."""
     # The square case tells weighted rows from weighted columns.
-    for n, d in ((3, 3), (5, 2), (1, 4)):
-        weights, values = rng.dirichlet(np.ones(n)), rng.normal(size=(n, d))
+    cases = [(rng.dirichlet(np.ones(n)), rng.normal(size=(n, d))) for n, d in ((3, 3), (5, 2), (1, 4))]
+    for (weights, values), output in zip(cases, student.mix.each(cases), strict=True):
+        n, d = values.shape
         name = f"mix(weights of shape ({n},), values of shape ({n}, {d}))"
         expected = [sum(weights[j] * values[j, c] for j in range(n)) for c in range(d)]
-        output = array(student.mix(weights, values), shape=(d,), name=name)
+        output = array(output, shape=(d,), name=name)
         # Double precision: n products and their sum, each rounded once.
         close(output, expected, atol=rounding(np.abs(values).max(), 16), name=name)
 
@@ -65,13 +66,16 @@ def test_mix_refuses_a_wrong_budget(student):
 @graded("softmax", points=1, hint="exp of a large number overflows. Which shift of all scores leaves the weights alone?")
 def test_softmax_is_stable_at_large_scores(student):
     """Very large and very small scores give the right weights, without overflow."""
-    for base in (1e4, -1e4):
-        name = f"softmax([{base:g}, {base:g} + ln 2])"
-        weights = array(student.softmax(np.array([base, base + np.log(2.0)])), shape=(2,), name=name)
-        # float32 rounds scores near 1e4 by up to 5e-4.
-        close(weights, [1 / 3, 2 / 3], atol=1e-3, name=name)
-    name = "softmax([-1e4, 0, 1e4])"
-    close(array(student.softmax(np.array([-1e4, 0.0, 1e4])), shape=(3,), name=name), [0, 0, 1], atol=LOOSE, name=name)
+    # float32 rounds scores near 1e4 by up to 5e-4.
+    cases = (
+        ("[1e4, 1e4 + ln 2]", np.array([1e4, 1e4 + np.log(2.0)]), [1 / 3, 2 / 3], 1e-3),
+        ("[-1e4, -1e4 + ln 2]", np.array([-1e4, -1e4 + np.log(2.0)]), [1 / 3, 2 / 3], 1e-3),
+        ("[-1e4, 0, 1e4]", np.array([-1e4, 0.0, 1e4]), [0, 0, 1], LOOSE),
+    )
+    answers = student.softmax.each((scores,) for _, scores, _, _ in cases)
+    for (shown, scores, expected, atol), weights in zip(cases, answers, strict=True):
+        name = f"softmax({shown})"
+        close(array(weights, shape=scores.shape, name=name), expected, atol=atol, name=name)
 
 
 @graded("softmax", points=1, hint="Only differences of scores matter. Does anything in your code look at their level?")
@@ -80,9 +84,10 @@ def test_softmax_ignores_a_common_shift(student, rng):
     scores = rng.normal(size=6)
     growth = np.exp(scores)
     expected = growth / growth.sum()
-    for shift in (0.0, 100.0, -100.0, 5000.0):
+    shifts = (0.0, 100.0, -100.0, 5000.0)
+    for shift, weights in zip(shifts, student.softmax.each((scores + shift,) for shift in shifts), strict=True):
         name = f"softmax(scores + {shift:g})"
-        weights = array(student.softmax(scores + shift), shape=(6,), name=name)
+        weights = array(weights, shape=(6,), name=name)
         # Adding the shift rounds each score by half an eps of the shift; in float32 by up to 3e-4 at 5000.
         close(weights, expected, atol=max(rounding(shift), 1e-3 if shift == 5000 else 1e-4), name=name)
     # Without a shift, no such loss: scores of size one keep the weights to a few units of rounding.
@@ -97,13 +102,17 @@ def test_softmax_ignores_a_common_shift(student, rng):
 @graded("softmax", points=1, hint="Keep the summed axis (keepdims), so that the division lines up in any rank.")
 def test_softmax_of_any_rank_and_axis(student, rng):
     """Arrays of one to four axes, along each of them."""
-    for shape, axes in (((4,), (0, -1)), ((3, 3), (0, -1)), ((2, 3, 4), (1, -3)), ((2, 3, 2, 3), (0, 2, -1, -3))):
-        scores = rng.normal(size=shape)
+    shapes = ((4,), (3, 3), (2, 3, 4), (2, 3, 2, 3))
+    cases = [
+        (scores, axis)
+        for scores in (rng.normal(size=shape) for shape in shapes)
+        for axis in range(-scores.ndim, scores.ndim)
+    ]
+    for (scores, axis), weights in zip(cases, student.softmax.each(cases), strict=True):
         growth = np.exp(scores)
-        for axis in axes:
-            expected = growth / np.expand_dims(growth.sum(axis=axis), axis)
-            name = f"softmax(scores of shape {shape}, axis={axis})"
-            close(array(student.softmax(scores, axis=axis), shape=shape, name=name), expected, atol=LOOSE, name=name)
+        expected = growth / np.expand_dims(growth.sum(axis=axis), axis)
+        name = f"softmax(scores of shape {scores.shape}, axis={axis})"
+        close(array(weights, shape=scores.shape, name=name), expected, atol=LOOSE, name=name)
 
 
 @graded("softmax", points=1, hint="Shift each line by its own largest score, not all lines by the largest of all.")
@@ -124,11 +133,14 @@ def test_softmax_of_lines_at_different_levels(student):
 @graded("scaled_scores", points=1, hint="Swap only the last two axes of the keys; leading axes stay where they are.")
 def test_scores_in_batches(student, rng):
     """Any number of leading axes, any number of queries and keys."""
-    for lead, m, n, d in (((), 1, 1, 1), ((), 3, 5, 2), ((4,), 3, 2, 5), ((2, 3), 2, 4, 9), ((3,), 3, 3, 3)):
-        queries, keys = rng.normal(size=(*lead, m, d)), rng.normal(size=(*lead, n, d))
-        expected = np.einsum("...id,...jd->...ij", queries, keys) / np.sqrt(d)
+    cases = [
+        (rng.normal(size=(*lead, m, d)), rng.normal(size=(*lead, n, d)))
+        for lead, m, n, d in (((), 1, 1, 1), ((), 3, 5, 2), ((4,), 3, 2, 5), ((2, 3), 2, 4, 9), ((3,), 3, 3, 3))
+    ]
+    for (queries, keys), scores in zip(cases, student.scaled_scores.each(cases), strict=True):
+        expected = np.einsum("...id,...jd->...ij", queries, keys) / np.sqrt(queries.shape[-1])
         name = f"scaled_scores(queries of shape {queries.shape}, keys of shape {keys.shape})"
-        scores = array(student.scaled_scores(queries, keys), shape=expected.shape, name=name)
+        scores = array(scores, shape=expected.shape, name=name)
         close(scores, expected, atol=LOOSE * max(1.0, np.abs(expected).max()), name=name)
 
 
@@ -139,10 +151,11 @@ def test_scaled_scores_have_variance_one(student, rng, ledger):
     half_widths = ledger.value("D1-10", "half_width_sd_relative")
     recipe_queries = ledger.value("D1-10", "recipe")["queries"]
     count, own_keys = 200, ledger.value("D1-10", "recipe")["used_keys"]
-    for d in (4, 16, 64):
-        queries, keys = rng.normal(size=(count, 1, d)), rng.normal(size=(count, own_keys, d))
+    cases = [(rng.normal(size=(count, 1, d)), rng.normal(size=(count, own_keys, d))) for d in (4, 16, 64)]
+    for (queries, keys), scores in zip(cases, student.scaled_scores.each(cases), strict=True):
+        d = queries.shape[-1]
         name = f"scaled_scores({count} random queries with {own_keys} keys each, d = {d})"
-        scores = array(student.scaled_scores(queries, keys), shape=(count, 1, own_keys), name=name)
+        scores = array(scores, shape=(count, 1, own_keys), name=name)
         # One run in a thousand falls outside; fewer queries than in the ledger's run widen the band.
         band = half_widths[dimensions.index(d)] * np.sqrt(recipe_queries / count)
         close(scores.std(), np.sqrt(ledger.value("D2-3", "scaled_variance")), atol=band, name=f"spread of {name}")
@@ -215,14 +228,17 @@ def test_attention_follows_a_new_order(student, rng, ledger):
 @graded("attention", points=1, hint="One query, one key, or a width of one are ordinary cases; mismatched sizes are not.")
 def test_attention_of_single_items(student, rng):
     """Single queries and single keys work, and sizes that do not fit raise ValueError."""
-    for m, n, d, v in ((1, 1, 1, 1), (3, 1, 2, 4), (1, 4, 3, 1), (4, 4, 4, 4)):
-        queries, keys, values = rng.normal(size=(m, d)), rng.normal(size=(n, d)), rng.normal(size=(n, v))
-        name = f"attention(shapes ({m}, {d}), ({n}, {d}), ({n}, {v}))"
-        output, weights = parts(student.attention(queries, keys, values), 2, name="attention")
+    cases = [
+        (rng.normal(size=(m, d)), rng.normal(size=(n, d)), rng.normal(size=(n, v)))
+        for m, n, d, v in ((1, 1, 1, 1), (3, 1, 2, 4), (1, 4, 3, 1), (4, 4, 4, 4))
+    ]
+    for (queries, keys, values), answer in zip(cases, student.attention.each(cases), strict=True):
+        name = f"attention(shapes {queries.shape}, {keys.shape}, {values.shape})"
+        output, weights = parts(answer, 2, name="attention")
         expected, expected_weights = plain_attention(queries, keys, values)
-        output = array(output, shape=(m, v), name=f"output of {name}")
+        output = array(output, shape=expected.shape, name=f"output of {name}")
         close(output, expected, atol=LOOSE * np.abs(values).max(), name=f"output of {name}")
-        weights = array(weights, shape=(m, n), name=f"weights of {name}")
+        weights = array(weights, shape=expected_weights.shape, name=f"weights of {name}")
         close(weights, expected_weights, atol=LOOSE, name=f"weights of {name}")
     queries, keys, values = rng.normal(size=(2, 3)), rng.normal(size=(4, 3)), rng.normal(size=(4, 2))
     refuses(student.attention, queries, keys[:, :2], values, name="attention", why="queries and keys differ in width")
@@ -259,8 +275,8 @@ def test_attention_under_a_mask(student, rng, ledger):
 @graded("masking", points=1, hint="The diagonal is legal, the future is not, and the answer holds booleans.")
 def test_causal_mask_of_any_size(student):
     """Each position may read itself and the past, for one position as for many."""
-    for n in (1, 2, 7):
-        mask = array(student.causal_mask(n), shape=(n, n), kind="bool", name=f"causal_mask({n})")
+    for n, mask in zip((1, 2, 7), student.causal_mask.each([(1,), (2,), (7,)]), strict=True):
+        mask = array(mask, shape=(n, n), kind="bool", name=f"causal_mask({n})")
         same(mask, np.array([[j <= i for j in range(n)] for i in range(n)]), name=f"causal_mask({n})")
 
 
@@ -268,10 +284,10 @@ def test_causal_mask_of_any_size(student):
 def test_forbidden_scores_have_no_influence(student):
     """The size of a forbidden score changes nothing."""
     mask = np.array([True, True, False])
-    for forbidden in (0.0, 1e4, -1e4, 1e300):
-        scores = np.array([0.0, np.log(3.0), forbidden])
-        name = f"masked_softmax([0, ln 3, {forbidden:g}], [True, True, False])"
-        weights = array(student.masked_softmax(scores, mask), shape=(3,), name=name)
+    cases = [(np.array([0.0, np.log(3.0), forbidden]), mask) for forbidden in (0.0, 1e4, -1e4, 1e300)]
+    for (scores, _), weights in zip(cases, student.masked_softmax.each(cases), strict=True):
+        name = f"masked_softmax([0, ln 3, {scores[2]:g}], [True, True, False])"
+        weights = array(weights, shape=(3,), name=name)
         close(weights, [1 / 4, 3 / 4, 0.0], atol=LOOSE, name=name)
         same(weights[2:], np.zeros(1), name=f"{name}[2]")
 
@@ -312,12 +328,13 @@ def test_one_mask_for_a_batch(student, rng):
     """A mask with fewer axes than the scores applies to each member of the batch."""
     scores = rng.normal(size=(2, 3, 4, 4))
     growth = np.exp(scores)
-    for mask in (np.tri(4, dtype=bool), np.array([True, False, True, True]), rng.random((2, 1, 4, 4)) < 0.5):
+    masks = (np.tri(4, dtype=bool), np.array([True, False, True, True]), rng.random((2, 1, 4, 4)) < 0.5)
+    for mask, weights in zip(masks, student.masked_softmax.each((scores, mask) for mask in masks), strict=True):
         legal = growth * mask
         total = legal.sum(axis=-1, keepdims=True)
         expected = np.divide(legal, total, out=np.zeros_like(legal), where=total > 0)
         name = f"masked_softmax(scores of shape (2, 3, 4, 4), mask of shape {mask.shape})"
-        weights = array(student.masked_softmax(scores, mask), shape=scores.shape, name=name)
+        weights = array(weights, shape=scores.shape, name=name)
         close(weights, expected, atol=LOOSE, name=name)
 
 
@@ -326,10 +343,11 @@ def test_one_mask_for_a_batch(student, rng):
 
 def asks(student, values, cases):
     """Ask for several points at once; `cases` holds (point, lies outside, what the point is)."""
-    for point, outside, label in cases:
-        point = np.asarray(point, dtype=float)
+    points = [np.asarray(point, dtype=float) for point, _, _ in cases]
+    answers = student.leaves_hull.each((point, values) for point in points)
+    for point, (_, outside, label), answer in zip(points, cases, answers, strict=True):
         name = f"leaves_hull({point.tolist()}, {values.tolist()})"
-        answer = boolean(student.leaves_hull(point, values), name=name)
+        answer = boolean(answer, name=name)
         require(answer == outside, f"{name} must be {outside}: the point is {label}; it was {answer}")
 
 
@@ -412,14 +430,16 @@ def test_hulls_of_random_values(student, rng):
     for n, d, unit in ((5, 2, 1e-6), (7, 3, 1.0), (10, 2, 1e6), (12, 8, 1e2), (6, 8, 1e-2), (4, 1, 1.0)):
         values = rng.normal(size=(n, d)) * unit
         size = np.abs(values).max()
-        for _ in range(2):
+        cases = []
+        for _ in range(3):
             inside = rng.dirichlet(np.ones(n)) @ values
             direction = rng.normal(size=d)
             direction /= np.linalg.norm(direction)
             # No value lies further along the direction than `reach`, so a point beyond it is outside.
             reach = (values @ direction).max()
             outside = inside + (reach - inside @ direction + 0.02 * size) * direction
-            asks(student, values, [(inside, False, "an average"), (outside, True, "beyond a supporting plane")])
+            cases += [(inside, False, "an average"), (outside, True, "beyond a supporting plane")]
+        asks(student, values, cases)
 
 
 # ------------------------------------------------------------------------------------------------------------ heatmap

@@ -87,11 +87,15 @@ def ring_convolution(kernel):
 )
 def test_attention_by_definition(student, rng):
     """Random tokens and projections give what the definition says."""
-    for n, d, k, v in ((5, 4, 3, 2), (4, 4, 4, 4), (1, 2, 6, 3), (7, 3, 2, 8)):
-        x, weights = rng.normal(size=(n, d)), projections(rng, d, k, v)
-        name = f"self_attention(x of shape ({n}, {d}), k = {k}, v = {v})"
-        output = array(student.self_attention(2 * x, *weights), shape=(n, v), name=name)
-        close(output, plain_attention(2 * x, *weights), atol=LOOSE * 10, name=name)
+    cases = [
+        (2 * rng.normal(size=(n, d)), *projections(rng, d, k, v))
+        for n, d, k, v in ((5, 4, 3, 2), (4, 4, 4, 4), (1, 2, 6, 3), (7, 3, 2, 8))
+    ]
+    for (x, *weights), output in zip(cases, student.self_attention.each(cases), strict=True):
+        k, v = weights[0].shape[1], weights[2].shape[1]
+        name = f"self_attention(x of shape {x.shape}, k = {k}, v = {v})"
+        output = array(output, shape=(len(x), v), name=name)
+        close(output, plain_attention(x, *weights), atol=LOOSE * 10, name=name)
 
 
 @graded("self_attention", points=1, hint="Nothing in the layer may depend on the row number of a token; compute in float64.")
@@ -100,8 +104,10 @@ def test_attention_reorders_with_its_tokens(student, rng, ledger):
     x, weights = rng.normal(size=(8, 5)), projections(rng, 5, 4, 3)
     output = array(student.self_attention(x, *weights), shape=(8, 3), name="self_attention(x)")
     scale = np.abs(output).max()
-    for order in orders(rng, 8, 4):
-        moved = array(student.self_attention(x[order], *weights), shape=(8, 3), name="self_attention(x[order])")
+    moves = list(orders(rng, 8, 4))
+    answers = student.self_attention.each((x[order], *weights) for order in moves)
+    for order, moved in zip(moves, answers, strict=True):
+        moved = array(moved, shape=(8, 3), name="self_attention(x[order])")
         close(moved, output[order], atol=ledger.tolerance("D1-1") * scale, name="self_attention(x[order])")
     changed = x.copy()
     changed[3] += 1.0
@@ -462,13 +468,12 @@ def test_pooled_attention_is_a_set_function(student, rng, ledger):
     x, query = rng.normal(size=(7, 4)), rng.normal(size=3)
     _, w_k, w_v = projections(rng, 4, 3, 5)
     pooled = array(student.pooled_attention(x, query, w_k, w_v), shape=(5,), name="pooled_attention(x)")
-    for order in orders(rng, 7, 3):
-        moved = array(student.pooled_attention(x[order], query, w_k, w_v), shape=(5,), name="pooled_attention(x[order])")
+    for moved in student.pooled_attention.each((x[order], query, w_k, w_v) for order in orders(rng, 7, 3)):
+        moved = array(moved, shape=(5,), name="pooled_attention(x[order])")
         close(moved, pooled, atol=ledger.tolerance("D1-4") * np.abs(x @ w_v).max(), name="pooled_attention(x[order])")
-    for j in range(7):
-        changed = x.copy()
-        changed[j] += 1.0
-        other = array(student.pooled_attention(changed, query, w_k, w_v), shape=(5,), name="pooled_attention(changed x)")
+    # Row j of the identity, as a column, adds one to all numbers of token j.
+    for other in student.pooled_attention.each((x + token[:, None], query, w_k, w_v) for token in np.eye(7)):
+        other = array(other, shape=(5,), name="pooled_attention(changed x)")
         require(np.abs(other - pooled).max() > 1e-6, "a change of any token must change the pooled vector")
     name = "pooled_attention with scores of +-1e4"
     tall = array(student.pooled_attention(np.eye(2), np.array([1e4, -1e4]), np.eye(2), np.eye(2)), shape=(2,), name=name)
@@ -529,11 +534,13 @@ def test_invariance_gap_of_layers_with_known_gaps(student, rng):
 @graded("sign_of_mean_accuracy", points=1, hint="The correlation of one token with the mean is 1/sqrt(length).")
 def test_accuracy_at_other_lengths(student):
     """Other lengths follow the closed form."""
-    for length in (2, 3, 4, 5, 7, 16, 50, 1000):
+    lengths = (2, 3, 4, 5, 7, 16, 50, 1000)
+    answers = student.sign_of_mean_accuracy.each((length,) for length in lengths)
+    for length, accuracy in zip(lengths, answers, strict=True):
         # The same angle, measured from the other side.
         expected = 1 - math.atan2(math.sqrt(length - 1), 1) / math.pi
         name = f"sign_of_mean_accuracy({length})"
-        close(scalar(student.sign_of_mean_accuracy(length), name=name), expected, atol=1e-7, name=name)  # float32 passes
+        close(scalar(accuracy, name=name), expected, atol=1e-7, name=name)  # float32 passes
 
 
 @graded("sign_of_mean_accuracy", points=1, hint="Think of the limits: very many tokens, and no token at all.")
@@ -563,19 +570,20 @@ def truth(length):
     return 0.5 + math.asin(1 / math.sqrt(length)) / math.pi
 
 
-def simulated(student, length, trials, seed):
-    """The two numbers of one simulation."""
-    name = f"simulate_sign_of_mean({length}, {trials}, {seed})"
-    estimate, half_width = parts(student.simulate_sign_of_mean(length, trials, seed), 2, name=name)
-    return scalar(estimate, name=f"the estimate of {name}"), scalar(half_width, name=f"the half-width of {name}")
+def simulated(student, cases):
+    """The two numbers of each simulation; `cases` holds (length, trials, seed)."""
+    for case, answer in zip(cases, student.simulate_sign_of_mean.each(cases), strict=True):
+        name = f"simulate_sign_of_mean{case}"
+        estimate, half_width = parts(answer, 2, name=name)
+        yield scalar(estimate, name=f"the estimate of {name}"), scalar(half_width, name=f"the half-width of {name}")
 
 
 @graded("simulate_sign_of_mean", points=1, hint="A trial succeeds when the mean of all tokens has the sign of token 0.")
 def test_simulation_agrees_with_theory(student):
     """Long runs agree with the closed form."""
     # At 100 000 trials the band is 0.0092; the majority of signs would be 0.0217 off at length 8, 0.054 at length 3.
-    for length, trials, seed in ((8, 100_000, 11), (3, 100_000, 12)):
-        estimate, _ = simulated(student, length, trials, seed)
+    cases = ((8, 100_000, 11), (3, 100_000, 12))
+    for (length, trials, _), (estimate, _) in zip(cases, simulated(student, cases), strict=True):
         close(estimate, truth(length), atol=band(trials), name=f"estimate at length {length}")
 
 
@@ -586,15 +594,14 @@ def test_simulation_agrees_with_theory(student):
 )
 def test_half_width_follows_its_formula(student):
     """The half-width fits the estimate and the number of trials."""
-    for length, trials, seed in ((2, 1000, 21), (8, 4000, 22), (30, 9000, 23)):
-        estimate, half_width = simulated(student, length, trials, seed)
+    cases = ((2, 1000, 21), (8, 4000, 22), (30, 9000, 23))
+    for (_, trials, _), (estimate, half_width) in zip(cases, simulated(student, cases), strict=True):
         require(0.3 < estimate < 1.0, f"the estimate {estimate} cannot come from a simulation")
         expected = 1.96 * math.sqrt(estimate * (1 - estimate) / trials)
         # Two thousandths: division by trials - 1, or 1.95996 for 1.96, pass; another confidence level does not.
         close(half_width, expected, atol=2e-3 * expected, name="half-width")
     # Very many tokens: success is close to a coin, and by chance some estimates fall below one half.
-    for seed in range(30, 36):
-        estimate, half_width = simulated(student, 1000, 400, seed)
+    for estimate, half_width in simulated(student, [(1000, 400, seed) for seed in range(30, 36)]):
         expected = 1.96 * math.sqrt(estimate * (1 - estimate) / 400)
         close(half_width, expected, atol=2e-3 * expected, name="half-width of few trials")
 
@@ -608,7 +615,8 @@ def test_estimates_scatter_as_they_should(student):
     """Over many seeds the estimates scatter as independent trials do."""
     length, trials, seeds = 4, 400, 40
     spread = math.sqrt(truth(length) * (1 - truth(length)) / trials)
-    estimates = [simulated(student, length, trials, seed)[0] for seed in range(100, 100 + seeds)]
+    cases = [(length, trials, seed) for seed in range(100, 100 + seeds)]
+    estimates = [estimate for estimate, _ in simulated(student, cases)]
     # Two estimates of 400 trials are equal in 4 % of all cases, forty practically never.
     require(len(set(estimates)) > 1, "all seeds gave the same estimate")
     total = sum(((estimate - truth(length)) / spread) ** 2 for estimate in estimates)
@@ -629,8 +637,10 @@ def test_decisions_reach_the_bound(student, ledger):
     """Over all sign patterns the rule is right exactly as often as the best rule, and no more."""
     length = ledger.value("D1-6", "length")
     right = 0
-    for signs in itertools.product((1, -1), repeat=length):
-        decision = integer(student.bayes_decision(np.array(signs)), name="bayes_decision(signs)")
+    patterns = list(itertools.product((1, -1), repeat=length))
+    answers = student.bayes_decision.each((np.array(signs),) for signs in patterns)
+    for signs, decision in zip(patterns, answers, strict=True):
+        decision = integer(decision, name="bayes_decision(signs)")
         require(decision in (-1, 1), f"a decision is +1 or -1, not {decision}")
         right += decision == signs[0]
         majority = 1 if sum(signs) >= 0 else -1
@@ -642,9 +652,12 @@ def test_decisions_reach_the_bound(student, ledger):
 @graded("bayes_decision", points=1, hint="Any number of tokens is fine, none is not; and a sign is +1 or -1.")
 def test_decisions_about_other_inputs(student, rng):
     """Long lists are decided too, and what is not a list of signs is refused."""
-    for positive, n, expected in ((51, 101, 1), (50, 101, -1), (50, 100, 1), (1, 1, 1), (0, 3, -1)):
-        signs = rng.permutation(np.where(np.arange(n) < positive, 1, -1))
-        decision = integer(student.bayes_decision(signs), name="bayes_decision(signs)")
+    cases = ((51, 101, 1), (50, 101, -1), (50, 100, 1), (1, 1, 1), (0, 3, -1))
+    answers = student.bayes_decision.each(
+        (rng.permutation(np.where(np.arange(n) < positive, 1, -1)),) for positive, n, _ in cases
+    )
+    for (positive, n, expected), decision in zip(cases, answers, strict=True):
+        decision = integer(decision, name="bayes_decision(signs)")
         same(decision, expected, name=f"bayes_decision with {positive} positive signs of {n}")
     for signs in ([], [1, 0, -1], [1, 2, -1], [0.5, 1.0]):
         refuses(student.bayes_decision, np.array(signs), name="bayes_decision", why="signs are +1 and -1, at least one")
@@ -662,21 +675,24 @@ def even_bound(length):
 @graded("invariant_bayes_bound", points=1, hint="Stay with fractions from the first line to the last.")
 def test_bound_at_every_length(student):
     """Every length gives the exact fraction."""
-    for length in range(1, 31):
+    lengths = range(1, 31)
+    answers = student.invariant_bayes_bound.each((length,) for length in lengths)
+    for length, bound in zip(lengths, answers, strict=True):
         name = f"invariant_bayes_bound({length})"
-        same(fraction(student.invariant_bayes_bound(length), name=name), even_bound(length), name=name)
+        same(fraction(bound, name=name), even_bound(length), name=name)
 
 
 @graded("invariant_bayes_bound", points=1, hint="p changes how likely each r is, and nothing else.")
 def test_bound_for_biased_signs(student):
     """Biased signs give the exact fraction that counting all patterns gives."""
-    for length, p in ((2, Fraction(1, 3)), (3, Fraction(9, 10)), (5, Fraction(2, 7)), (6, Fraction(5, 8)), (7, Fraction(0))):
+    cases = ((2, Fraction(1, 3)), (3, Fraction(9, 10)), (5, Fraction(2, 7)), (6, Fraction(5, 8)), (7, Fraction(0)))
+    for (length, p), bound in zip(cases, student.invariant_bayes_bound.each(cases), strict=True):
         expected = Fraction(0)
         for signs in itertools.product((0, 1), repeat=length):
             r = sum(signs)
             expected += p**r * (1 - p) ** (length - r) * Fraction(max(r, length - r), length)
         name = f"invariant_bayes_bound({length}, p={p})"
-        same(fraction(student.invariant_bayes_bound(length, p=p), name=name), expected, name=name)
+        same(fraction(bound, name=name), expected, name=name)
 
 
 @graded(
@@ -719,14 +735,16 @@ def test_biased_signs(student, reference):
 )
 def test_convolution_by_definition(student, rng):
     """Random tokens and kernels give what the formula says."""
-    for n, d, m in ((5, 2, 3), (4, 3, 4), (3, 1, 8), (1, 2, 3), (6, 2, 1)):
-        x, kernel = rng.normal(size=(n, d)), rng.normal(size=m)
+    sizes = ((5, 2, 3), (4, 3, 4), (3, 1, 8), (1, 2, 3), (6, 2, 1))
+    cases = [(rng.normal(size=(n, d)), rng.normal(size=m)) for n, d, m in sizes]
+    for (x, kernel), output in zip(cases, student.circular_convolution.each(cases), strict=True):
+        (n, d), m = x.shape, len(kernel)
         expected = np.zeros((n, d))
         for i in range(n):
             for j in range(m):
                 expected[i] += kernel[j] * x[(i - j) % n]
         name = f"circular_convolution(x of shape ({n}, {d}), kernel of length {m})"
-        output = array(student.circular_convolution(x, kernel), shape=(n, d), name=name)
+        output = array(output, shape=(n, d), name=name)
         close(output, expected, atol=LOOSE * 10, name=name)
 
 

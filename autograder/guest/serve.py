@@ -22,7 +22,6 @@ class Connection:
         self._stream = stream
         self._frames = wire.FrameReader(self._fill)
         self._namespace: dict[str, Any] = {}
-        self._last: tuple[bytes, memoryview] = b"", memoryview(b"")
 
     def send(self, message: tuple[Any, ...]) -> None:
         pieces = wire.frame(message)
@@ -35,19 +34,14 @@ class Connection:
 
     def receive(self) -> tuple[Any, ...]:
         """The next message; ends the process when the host is gone."""
-        self._last = self._frames.read()
-        return self.decode(*self._last)
+        return self.decode(*self._frames.read())
 
     def decode(self, header: bytes, payload: memoryview) -> tuple[Any, ...]:
-        """Decode a message; handles become callables, and names the submission's own functions."""
-        message: tuple[Any, ...] = wire.decode(
+        """Decode a message or a case; handles become callables, and names the submission's own functions."""
+        value: tuple[Any, ...] = wire.decode(
             header, payload, handle_callable=self._handle_callable, look_up=self._namespace.get
         )
-        return message
-
-    def last_received(self) -> tuple[bytes, memoryview]:
-        """The bytes of the last message, for making its values anew."""
-        return self._last
+        return value
 
     def _fill(self, view: memoryview) -> int:
         count = self._stream.recv_into(view)
@@ -83,13 +77,13 @@ def serve(connection: Connection) -> None:
         elif message[0] == "call":
             answer = _call(connection, namespace, message)
         else:
-            answer = ("answers", [namespace.get(message[1])], [])
+            answer = ("answers", [([namespace.get(message[1])], [])], None)
         _flush()
         try:
             connection.send(answer)
         except Exception as error:
             # Too large, too deep, or its own methods failed while it was read; nothing of it was sent yet.
-            connection.send(("error", loading.describe_error(error)))
+            connection.send(("answers", [], loading.describe_error(error)))
 
 
 def _flush() -> None:
@@ -111,16 +105,17 @@ def _load(
 
 
 def _call(connection: Connection, namespace: dict[str, Any], message: tuple[Any, ...]) -> tuple[Any, ...]:
-    _, name, args, kwargs, seconds, repeat = message
-    frame = connection.last_received()
-    fresh = [(args, kwargs)]
+    _, name, cases, seconds, repeat = message
+    results: list[tuple[list[wire.Encoded], list[str]]] = []
 
     def receive() -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
-        # Decoded already for the first call, and anew for the second.
-        again = fresh.pop() if fresh else connection.decode(*frame)[2:4]
-        return namespace[name], again[0], again[1]
+        case = cases[len(results)]
+        args, kwargs = connection.decode(case.header, case.buffers[0])
+        return namespace[name], args, kwargs
 
     try:
-        return "answers", *loading.invoke(receive, seconds, repeat=repeat)
+        for _ in cases:
+            results.append(loading.invoke(receive, seconds, repeat=repeat))
     except BaseException as error:
-        return "error", loading.describe_error(error)
+        return "answers", results, loading.describe_error(error)
+    return "answers", results, None

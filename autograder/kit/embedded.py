@@ -19,11 +19,12 @@ from typing import Any
 
 import pytest
 
+from autograder.guest.wire import Deferred
 from autograder.kit.bench import HIDDEN, PASSED, Outcome, block, outcome_of, seeded
 from autograder.kit.ledger import Ledger
 from autograder.kit.local import explain
 from autograder.kit.marks import Graded
-from autograder.kit.student import AlreadyStopped, Answer, LocalRunner, Stopped, Student
+from autograder.kit.student import AlreadyStopped, Answer, LocalRunner, Stopped, Student, StudentError
 
 # One question's tests as plain data, fit for JSON; `autograder.platforms.suite` makes it.
 Suite = Mapping[str, Any]
@@ -42,14 +43,15 @@ class _Runner(LocalRunner):
         super().__init__(namespace, {"names": names}, asked=suite["asked"], seconds=suite["call_seconds"])
         self._stopped: dict[str, str] = {}
 
-    def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], *, repeat: bool) -> Answer:
+    def call(
+        self, name: str, cases: Sequence[Deferred], handles: Sequence[Callable[..., Any]], *, repeat: bool
+    ) -> list[Answer | StudentError]:
         if name in self._stopped:
             raise AlreadyStopped(f"not run again: {self._stopped[name]}")
-        try:
-            return super().call(name, args, kwargs, repeat=repeat)
-        except Stopped as end:
-            self._stopped[name] = end.safe
-            raise
+        found = super().call(name, cases, handles, repeat=repeat)
+        if isinstance(found[-1], Stopped):
+            self._stopped[name] = found[-1].safe
+        return found
 
 
 def run_tests(namespace: dict[str, Any], suite: Suite, only: str = "") -> list[Outcome]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 import difflib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -67,8 +67,13 @@ class Runner(Protocol):
 
     answers: dict[bytes, Answer]
 
-    def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], *, repeat: bool) -> Answer:
-        """Call a function, twice with `repeat`; raises a `StudentError` if it does not return."""
+    def call(
+        self, name: str, cases: Sequence[wire.Deferred], handles: Sequence[Callable[..., Any]], *, repeat: bool
+    ) -> list[Answer | StudentError]:
+        """Call a function with each case's arguments in turn, twice with `repeat`, up to the first call that raises.
+
+        `handles` are the test's own functions among the arguments. Raises a `StudentError` if it cannot be called at all.
+        """
 
     def read(self, name: str) -> Any:
         """Read a variable; raises a `StudentError` if it cannot be read."""
@@ -99,7 +104,14 @@ class StudentFunction(wire.Named):
     repeat: bool = True
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.student.call(self.name, args, kwargs, repeat=self.repeat)
+        return next(self.student.ask(self.name, [(args, kwargs)], repeat=self.repeat))
+
+    def each(self, cases: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+        """The answers to many calls, by their positional arguments; the calls are made together, which is far quicker.
+
+        As with single calls, what one raises is raised when its turn comes, and the calls after it are not made.
+        """
+        return self.student.ask(self.name, [(tuple(case), {}) for case in cases], repeat=self.repeat)
 
 
 class Student:
@@ -138,46 +150,55 @@ class Student:
         self._keep(Call(name, (), {}, value))
         return value
 
-    def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], *, repeat: bool) -> Any:
-        """Call `name` with `args` and `kwargs`; `Mismatch` if a second call with the same arguments differs.
+    def ask(self, name: str, cases: Sequence[tuple[tuple[Any, ...], dict[str, Any]]], *, repeat: bool) -> Iterator[Any]:
+        """Call `name` with the args and kwargs of each case; `Mismatch` if a second call with the same arguments differs.
 
         A call that was made twice already, in this test or another, is not made a third time.
         """
-        asked = question_of(name, args, kwargs) if repeat else None
-        answer = self._runner.answers.get(asked) if asked is not None else None
-        if answer is None:
-            try:
-                answer = self._runner.call(name, args, kwargs, repeat=repeat)
-            except StudentError as error:
-                self._keep(Call(name, args, kwargs, error=error.report.get("type", type(error).__name__)))
-                raise
-            if asked is not None and bulk(answer.values) <= MAX_KEPT:
-                self._runner.answers[asked] = answer
-        value = answer.values[0]
-        self._keep(Call(name, args, kwargs, value))
-        self.warnings[:] = answer.warnings
-        if not all(alike(value, again) for again in answer.values[1:]):
-            raise Mismatch(f"`{name}` gave a different answer when called again with the same arguments")
-        return value
+        handles: list[Callable[..., Any]] = []
+        encoded = [_encoded(name, case, handles) for case in cases]
+        # Nobody knows what a function of the test may answer, so a call that takes one is always made.
+        questions = [question_of(name, one) if repeat and not handles else None for one in encoded]
+        known = [self._runner.answers.get(question) if question is not None else None for question in questions]
+        new = [one for one, answer in zip(encoded, known, strict=True) if answer is None]
+        try:
+            fresh = iter(self._runner.call(name, new, handles, repeat=repeat) if new else [])
+        except StudentError as error:
+            fresh = iter([error])
+        for (args, kwargs), question, answer in zip(cases, questions, known, strict=True):
+            outcome = answer or next(fresh)
+            if isinstance(outcome, StudentError):
+                self._keep(Call(name, args, kwargs, error=outcome.report.get("type", type(outcome).__name__)))
+                raise outcome
+            if question is not None and bulk(outcome.values) <= MAX_KEPT:
+                self._runner.answers[question] = outcome
+            value = outcome.values[0]
+            self._keep(Call(name, args, kwargs, value))
+            self.warnings[:] = outcome.warnings
+            if not all(alike(value, again) for again in outcome.values[1:]):
+                raise Mismatch(f"`{name}` gave a different answer when called again with the same arguments")
+            yield value
 
     def _keep(self, call: Call) -> None:
         # A submission that answers with 64 MB every time must not fill the host's memory.
         self.calls.append(call if bulk(call.value) <= MAX_KEPT else Call(call.name, (), {}, error="TooLarge"))
 
 
-def question_of(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes | None:
-    """A call as the bytes that cross: the same bytes are the same question.
+def question_of(name: str, case: wire.Deferred) -> bytes | None:
+    """A call as the bytes that cross: the same bytes are the same question. `None` if it is too large to keep."""
+    return b"".join((name.encode(), b"(", case.header, *case.buffers)) if case.size <= MAX_KEPT else None
 
-    `None` if it cannot be told from others, because it takes a function of the test, or if it is too large to keep.
-    """
-    handles: list[Callable[..., Any]] = []
+
+def _encoded(name: str, case: tuple[tuple[Any, ...], dict[str, Any]], handles: list[Callable[..., Any]]) -> wire.Deferred:
     try:
-        header, buffers = wire.encode((name, args, kwargs), handles)
-    except wire.WireError:
-        return None
-    if handles or sum(map(len, buffers)) > MAX_KEPT:
-        return None
-    return b"".join((header, *buffers))
+        return wire.Deferred.of(case, handles)
+    except wire.WireError as error:
+        raise cannot_be_called(name, error) from None
+
+
+def cannot_be_called(name: str, error: wire.WireError) -> StudentError:
+    """What to raise for arguments too large or too deep to send: only what the submission itself answered before is so."""
+    return StudentError(f"`{name}` cannot be called with this: {error}", safe=f"`{name}` cannot be called")
 
 
 def bulk(value: Any) -> int:
@@ -211,25 +232,31 @@ class LocalRunner:
             raise undefined(name, self.report, self.asked)
         return self.namespace[name]
 
-    def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], *, repeat: bool) -> Answer:
-        handles: list[Callable[..., Any]] = []
+    def call(
+        self, name: str, cases: Sequence[wire.Deferred], handles: Sequence[Callable[..., Any]], *, repeat: bool
+    ) -> list[Answer | StudentError]:
+        found: list[Answer | StudentError] = []
+        for case in cases:
+            try:
+                found.append(self._call(name, case, handles, repeat))
+            except StudentError as error:
+                return [*found, error]
+            except (Exception, loading.TimeUp, SystemExit) as error:
+                return [*found, student_error(name, loading.describe_error(error))]
+        return found
+
+    def _call(self, name: str, case: wire.Deferred, handles: Sequence[Callable[..., Any]], repeat: bool) -> Answer:
+        payload = b"".join(case.buffers)
 
         def handle_callable(index: int) -> Callable[..., Any]:
             return lambda *args, **kwargs: through_wire(handles[index](*through_wire(args), **through_wire(kwargs)))
 
         def receive() -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
             function = self.find(name)
-            received = wire.decode(header, payload, handle_callable=handle_callable, look_up=self.find)
-            return function, received[0], received[1]
+            args, kwargs = wire.decode(case.header, payload, handle_callable=handle_callable, look_up=self.find)
+            return function, args, kwargs
 
-        header, buffers = wire.encode((args, kwargs), handles)
-        payload = b"".join(buffers)
-        try:
-            answers, warned = loading.invoke(receive, self.seconds, repeat=repeat)
-        except StudentError:
-            raise
-        except (Exception, loading.TimeUp, SystemExit) as error:
-            raise student_error(name, loading.describe_error(error)) from None
+        answers, warned = loading.invoke(receive, self.seconds, repeat=repeat)
         return Answer([answer.decode() for answer in answers], warned)
 
     def read(self, name: str) -> Any:

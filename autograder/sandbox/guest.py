@@ -6,7 +6,6 @@ import os
 import select
 import signal
 import time
-from collections.abc import Callable
 from typing import Any
 
 from autograder.guest import wire
@@ -75,15 +74,13 @@ class Guest:
         """The beginning of what the submission printed, as text that nobody trusts."""
         return self._output.decode("utf-8", "replace")
 
-    def ask(
-        self, message: tuple[Any, ...], deadline: float, handles: list[Callable[..., Any]] | None = None
-    ) -> tuple[Any, ...]:
+    def ask(self, message: tuple[Any, ...], deadline: float) -> tuple[Any, ...]:
         """Send a message and return the next one from the guest; `deadline` is a `time.monotonic()` value.
 
         Raises `GuestEnded` for silence, death and nonsense, and leaves the guest dead. Raises `wire.WireError` when
         `message` itself cannot be sent, which is the caller's fault.
         """
-        pieces = wire.frame(message, handles)
+        pieces = wire.frame(message)
         try:
             self._send(pieces, deadline)
         except GuestEnded as end:

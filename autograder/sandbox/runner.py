@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from autograder.guest import loading, wire
-from autograder.kit.student import AlreadyStopped, Answer, Stopped, StudentError, student_error, undefined
+from autograder.kit.student import (
+    AlreadyStopped,
+    Answer,
+    Stopped,
+    StudentError,
+    cannot_be_called,
+    student_error,
+    undefined,
+)
 from autograder.sandbox.guest import NO_ANSWER, Guest, GuestEnded
 from autograder.sandbox.zygote import GuestLimits, Zygote
 
@@ -110,32 +118,35 @@ class GuestRunner:
         fresh = [problem for problem in report["problems"] if problem not in known]
         self.report = {"problems": known + fresh, "names": report["names"]}
 
-    def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], *, repeat: bool) -> Answer:
-        handles: list[Callable[..., Any]] = []
+    def call(
+        self, name: str, cases: Sequence[wire.Deferred], handles: Sequence[Callable[..., Any]], *, repeat: bool
+    ) -> list[Answer | StudentError]:
         guest = self._ready(name)
-        until = self._until(self.call_seconds * (2 if repeat else 1))
-        message: tuple[Any, ...] = ("call", name, args, kwargs, self.call_seconds, repeat)
+        # The guest's own timer ends each call; this ends a guest that has switched it off.
+        until = self._until(self.call_seconds * (2 if repeat else 1) * len(cases))
         try:
-            kind, *rest = guest.ask(message, until, handles)
+            kind, *rest = guest.ask(("call", name, list(cases), self.call_seconds, repeat), until)
             while kind == "callback":
                 kind, *rest = _ask_back(guest, _answer_callback(handles, rest), until)
-            return self._answer(name, kind, rest)
+            found = _results(name, kind, rest, len(cases))
         except wire.WireError as error:
-            # Only what a submission answered before, handed on by a test, is ever too large or too deep to send.
-            raise StudentError(f"`{name}` cannot be called with this: {error}", safe=f"`{name}` cannot be called") from None
+            raise cannot_be_called(name, error) from None
         except GuestEnded as end:
             self._drop_guest()
             self._stopped[name] = f"stopped: `{name}` {end.safe}"
-            raise Stopped(f"stopped: `{name}` {end}", safe=self._stopped[name]) from None
-        except Stopped as end:
-            self._stopped[name] = end.safe
-            raise
+            return [Stopped(f"stopped: `{name}` {end}", safe=self._stopped[name])]
+        if isinstance(found[-1], Stopped):
+            self._stopped[name] = found[-1].safe
+        return found
 
     def read(self, name: str) -> Any:
         guest = self._ready(name)
         try:
             kind, *rest = guest.ask(("read", name), self._until(self.call_seconds))
-            return self._answer(name, kind, rest).values[0]
+            found = _results(name, kind, rest, 1)[0]
+            if isinstance(found, StudentError):
+                raise found
+            return found.values[0]
         except GuestEnded as end:
             self._drop_guest()
             raise Stopped(f"stopped: reading `{name}`, your code {end}", safe=f"stopped: reading `{name}`") from None
@@ -162,13 +173,6 @@ class GuestRunner:
     def _until(self, seconds: float) -> float:
         return min(self._deadline, time.monotonic() + seconds + GRACE_SECONDS)
 
-    def _answer(self, name: str, kind: str, rest: list[Any]) -> Answer:
-        if kind == "answers" and len(rest) == 2 and _is_answers(rest[0]) and _is_texts(rest[1]):
-            return Answer(rest[0], rest[1])
-        if kind == "error" and len(rest) == 1 and _is_error_report(rest[0]):
-            raise student_error(name, rest[0])
-        raise GuestEnded(NO_ANSWER)
-
     def _drop_guest(self) -> None:
         if self._guest is not None:
             self._guest.close()
@@ -185,7 +189,20 @@ def _ask_back(guest: Guest, answer: tuple[Any, ...], until: float) -> tuple[Any,
         return guest.ask(("error", {"type": "ValueError", "message": str(error)}), until)
 
 
-def _answer_callback(handles: list[Callable[..., Any]], rest: list[Any]) -> tuple[Any, ...]:
+def _results(name: str, kind: str, rest: list[Any], count: int) -> list[Answer | StudentError]:
+    """Check the answer to `count` cases: as many results, or fewer and what the next one raised."""
+    if kind != "answers" or len(rest) != 2 or not isinstance(rest[0], list):
+        raise GuestEnded(NO_ANSWER)
+    results, report = rest
+    if not all(map(_is_result, results)) or not (report is None or _is_error_report(report)):
+        raise GuestEnded(NO_ANSWER)
+    if len(results) != count if report is None else len(results) >= count:
+        raise GuestEnded(NO_ANSWER)
+    answers: list[Answer | StudentError] = [Answer(*result) for result in results]
+    return answers if report is None else [*answers, student_error(name, report)]
+
+
+def _answer_callback(handles: Sequence[Callable[..., Any]], rest: list[Any]) -> tuple[Any, ...]:
     """Run the test's own function that the submission called back; its exceptions go to the submission."""
     if len(rest) != 3 or type(rest[0]) is not int or not isinstance(rest[1], tuple) or not isinstance(rest[2], dict):
         raise GuestEnded(NO_ANSWER)
@@ -202,8 +219,14 @@ def _problem(unit: str, message: str) -> loading.Report:
     return {"type": "Stopped", "bases": [], "message": message, "where": [], "unit": unit}
 
 
-def _is_answers(value: Any) -> bool:
-    return isinstance(value, list) and len(value) in (1, 2)
+def _is_result(value: Any) -> bool:
+    return (
+        isinstance(value, tuple)
+        and len(value) == 2
+        and isinstance(value[0], list)
+        and len(value[0]) in (1, 2)
+        and _is_texts(value[1])
+    )
 
 
 def _is_texts(value: Any) -> bool:

@@ -18,11 +18,11 @@ def test_mix_spends_the_budget_as_the_weights_say(student, ledger, rng):
         output = scalar(student.mix(np.array(budget), values), name=name)
         close(output, ledger.value("D3-1", expected), atol=ledger.tolerance("D3-1"), name=name)
     # Other budgets and values, so that the two outputs above are not enough.
-    for n in (1, 2, 5):
-        budget, values = rng.dirichlet(np.ones(n)), rng.normal(size=n)
+    cases = [(rng.dirichlet(np.ones(n)), rng.normal(size=n)) for n in (1, 2, 5)]
+    for (budget, values), output in zip(cases, student.mix.each(cases), strict=True):
         name = f"mix({budget.tolist()}, {values.tolist()})"
-        expected = sum(budget[j] * values[j] for j in range(n))
-        close(scalar(student.mix(budget, values), name=name), expected, atol=LOOSE * np.abs(values).max(), name=name)
+        expected = sum(budget[j] * values[j] for j in range(len(values)))
+        close(scalar(output, name=name), expected, atol=LOOSE * np.abs(values).max(), name=name)
 
 
 @graded("softmax", points=1, hint="Each group along the axis must spend a budget of one.")
@@ -103,8 +103,8 @@ def test_identical_keys_get_identical_weights(student, rng, ledger):
 @graded("masking", points=1, hint="A position reads itself and everything before it: rows read, columns are read.")
 def test_causal_mask_of_a_few_positions(student):
     """The first position reads itself alone, and the last reads all."""
-    for n in (2, 3, 4):
-        mask = array(student.causal_mask(n), shape=(n, n), kind="bool", name=f"causal_mask({n})")
+    for n, mask in zip((2, 3, 4), student.causal_mask.each([(2,), (3,), (4,)]), strict=True):
+        mask = array(mask, shape=(n, n), kind="bool", name=f"causal_mask({n})")
         same(mask, np.array([[True] * (i + 1) + [False] * (n - i - 1) for i in range(n)]), name=f"causal_mask({n})")
 
 
@@ -146,9 +146,10 @@ def test_differences_and_negations_leave_the_hull(student, ledger):
         ("v1/2 + v2/4 + v3/4", np.array([0.5, 0.25, 0.25]) @ corners, False),
         ("v1", corners[0], False),
     ]
-    for label, point, expected in cases:
+    answers = student.leaves_hull.each((point, corners) for _, point, _ in cases)
+    for (label, point, expected), answer in zip(cases, answers, strict=True):
         name = f"leaves_hull({point.tolist()}, {corners.tolist()})"
-        answer = boolean(student.leaves_hull(point, corners), name=name)
+        answer = boolean(answer, name=name)
         where = "outside" if expected else "inside"
         require(answer == expected, f"{name} must be {expected}: the point is {label} and lies {where}; it was {answer}")
 

@@ -224,22 +224,26 @@ def test_simulation_of_three_tokens(student):
 # ----------------------------------------------------------------------------------------------------- bayes_decision
 
 
+def decides(student, cases):
+    """Compare the decision about each list of signs with the one that goes with it."""
+    answers = student.bayes_decision.each((np.array(signs),) for signs, _ in cases)
+    for (signs, expected), decision in zip(cases, answers, strict=True):
+        name = f"bayes_decision({signs})"
+        same(integer(decision, name=name), expected, name=name)
+
+
 @graded(
     "bayes_decision", points=1, hint="Any token may have stood at position zero, all with the same chance: count the signs."
 )
 def test_the_majority_decides(student):
     """Five against three: the five win, wherever they stand."""
-    for signs, expected in (([1, 1, 1, -1, -1, -1, 1, 1], 1), ([1, 1, -1, -1, -1, 1, -1, -1], -1), ([-1], -1)):
-        name = f"bayes_decision({signs})"
-        same(integer(student.bayes_decision(np.array(signs)), name=name), expected, name=name)
+    decides(student, (([1, 1, 1, -1, -1, -1, 1, 1], 1), ([1, 1, -1, -1, -1, 1, -1, -1], -1), ([-1], -1)))
 
 
 @graded("bayes_decision", points=1, hint="The docstring says what to return on a tie. A decision is +1 or -1, never 0.")
 def test_a_tie_is_decided_too(student):
     """Two against two is decided by the stated rule, and one sign more or less makes it no tie."""
-    for signs, expected in (([-1, 1, -1, 1], 1), ([1, -1], 1), ([-1, 1], 1), ([1, -1, -1], -1), ([-1, 1, 1], 1)):
-        name = f"bayes_decision({signs})"
-        same(integer(student.bayes_decision(np.array(signs)), name=name), expected, name=name)
+    decides(student, (([-1, 1, -1, 1], 1), ([1, -1], 1), ([-1, 1], 1), ([1, -1, -1], -1), ([-1, 1, 1], 1)))
 
 
 # ---------------------------------------------------------------------------------------------- invariant_bayes_bound

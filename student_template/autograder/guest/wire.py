@@ -11,11 +11,13 @@ A *frame* is a prefix, a header and a payload:
 A *message* is the frame of a tuple whose first item is a string, its kind. From host to guest:
 
     ("load", filename, source, seconds, units in part)  answered by any number of ("unit", name), then ("loaded", report)
-    ("call", name, args, kwargs, seconds, repeat)       answered by ("answers", values, warnings) or ("error", report)
-    ("read", name)                                      answered by ("answers", values, warnings) or ("error", report)
+    ("call", name, cases, seconds, repeat)              answered by ("answers", results, report or None)
+    ("read", name)                                      answered by ("answers", results, report or None)
     ("value", value) or ("error", report)               answers a callback
 
-and from guest to host, while a call runs, ("callback", handle, args, kwargs). A report is a dict of plain values.
+and from guest to host, while a call runs, ("callback", handle, args, kwargs). A report is a dict of plain values. A case is
+the `Deferred` pair of a call's args and kwargs, a result the pair of its values (one, or two that differ) and warnings.
+Calls are made in turn up to the first that raises, whose report then ends the answer.
 
 The host decodes bytes that a hostile guest wrote, so decoding never allocates more than a small multiple of the bytes it
 was given, never recurses deeper than `MAX_DEPTH`, and raises `WireError` for everything it does not understand.
@@ -60,12 +62,13 @@ _COMPLEX = struct.Struct("<dd")
 _FLOAT_ITEM = struct.Struct("<Bd")
 _INT_ITEM = struct.Struct("<Bq")
 _ARRAY_ITEM = struct.Struct("<BBB")
+_SIZE = struct.Struct("<Q")
 _SHAPES = [struct.Struct(f"<{dimensions}Q") for dimensions in range(MAX_DIMENSIONS + 1)]
 
 # The tag byte each value starts with.
 _TAG_NONE, _TAG_TRUE, _TAG_FALSE, _TAG_INT, _TAG_LARGE_INT, _TAG_FLOAT, _TAG_COMPLEX, _TAG_FRACTION = b"NTFiIfcr"
 _TAG_TEXT, _TAG_BYTES, _TAG_LIST, _TAG_TUPLE, _TAG_DICT, _TAG_ARRAY, _TAG_SCALAR = b"sbltdag"
-_TAG_FIGURE, _TAG_FOREIGN, _TAG_NAMED, _TAG_HANDLE = b"vonh"
+_TAG_FIGURE, _TAG_FOREIGN, _TAG_NAMED, _TAG_HANDLE, _TAG_DEFERRED = b"vonhe"
 _CONTAINERS: dict[type[Any], int] = {list: _TAG_LIST, tuple: _TAG_TUPLE, dict: _TAG_DICT}
 
 
@@ -103,6 +106,25 @@ class Encoded:
     def decode(self) -> Any:
         """The value as it arrives on the other side."""
         return decode(self.header, self.payload)
+
+
+@dataclass(frozen=True)
+class Deferred:
+    """A value whose bytes the guest decodes when it needs them, and as often: the arguments of a call."""
+
+    header: bytes
+    buffers: tuple[memoryview, ...]
+
+    @classmethod
+    def of(cls, value: Any, handles: list[Callable[..., Any]] | None = None) -> Deferred:
+        """Encode `value`; raises like `encode`."""
+        header, buffers = encode(value, handles)
+        return cls(bytes(header), tuple(buffers))
+
+    @property
+    def size(self) -> int:
+        """Bytes of its arrays."""
+        return sum(map(len, self.buffers))
 
 
 Buffers = list[memoryview]
@@ -203,6 +225,13 @@ class _Encoder:
             self.header += value.header
             if value.payload:
                 self.buffers.append(memoryview(value.payload))
+        elif kind is Deferred:
+            self.size += value.size
+            if self.size > MAX_PAYLOAD:
+                raise WireError(f"arguments with arrays of {self.size} bytes are too large to send")
+            self.header.append(_TAG_DEFERRED)
+            self.header += _COUNT.pack(len(value.header)) + _SIZE.pack(value.size) + value.header
+            self.buffers += value.buffers
         elif figures.is_figure(value):
             self.header.append(_TAG_FIGURE)
             self.encode(figures.describe(value), depth + 1)
@@ -241,9 +270,9 @@ def encode(value: Any, handles: list[Callable[..., Any]] | None = None) -> tuple
     return encoder.header, encoder.buffers
 
 
-def frame(value: Any, handles: list[Callable[..., Any]] | None = None) -> Buffers:
+def frame(value: Any) -> Buffers:
     """Encode `value` as a whole frame: the pieces to write one after the other."""
-    header, buffers = encode(value, handles)
+    header, buffers = encode(value)
     prefix = PREFIX.pack(MAGIC, len(header), sum(len(piece) for piece in buffers))
     return [memoryview(prefix + header), *buffers]
 
@@ -382,9 +411,19 @@ class _Decoder:
             return Foreign(self.text())
         if tag == _TAG_NAMED and self.look_up is not None:
             return self.look_up(self.text())
+        if tag == _TAG_DEFERRED and self.look_up is not None:
+            return self.deferred()
         if tag == _TAG_HANDLE and self.handle_callable is not None:
             return self.handle_callable(self.unpack(_COUNT)[0])
         raise WireError(f"no value starts with the byte {tag}")
+
+    def deferred(self) -> Deferred:
+        length, size = self.count(), self.unpack(_SIZE)[0]
+        header, start = self.take(length), self.used
+        self.used = stop = start + size
+        if stop > len(self.payload):
+            raise WireError(f"arguments with arrays of {size} bytes in a payload of {len(self.payload)}")
+        return Deferred(header, (self.payload[start:stop],))
 
     def dictionary(self, count: int, depth: int) -> dict[Any, Any]:
         self.keys += count
@@ -419,7 +458,7 @@ def decode(
     """Decode one value; arrays are read-only views of `payload`. Raises `WireError` and nothing else.
 
     `handle_callable(index)` makes the callable that stands for a handle and `look_up(name)` finds a function of the
-    submission; without them such values are refused, as the host must.
+    submission; without them such values, and deferred ones, are refused, as the host must.
     """
     decoder = _Decoder(bytes(header), memoryview(payload), handle_callable, look_up)
     try:

@@ -4,6 +4,9 @@ import struct
 import time
 
 PRIME = 2**61 - 1
+# ("answers", [([answer], [])], None), up to the answer and after it.
+BEFORE = b"t\3\0\0\0s\7\0\0\0answersl\1\0\0\0t\2\0\0\0l\1\0\0\0"
+AFTER = b"l\0\0\0\0N"
 
 
 def big(value):
@@ -14,8 +17,8 @@ def big(value):
 def double(values):
     keys = [b"t" + struct.pack("<I", 191) + (b"i" + bytes(8)) * 190 + big((k + 1) * PRIME) + b"N" for k in range(4096)]
     answer = b"d" + struct.pack("<I", len(keys)) + b"".join(keys)
-    header = b"t" + struct.pack("<I", 3) + b"s" + struct.pack("<I", 5) + b"value" + answer + b"l" + bytes(4)
+    header = BEFORE + answer + AFTER
     data = struct.pack("<4sIQ", b"ATN1", len(header), 0) + header
     while data:
-        data = data[os.write(3, data):]
+        data = data[os.write(3, data) :]
     time.sleep(60)

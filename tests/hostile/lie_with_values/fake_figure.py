@@ -1,6 +1,5 @@
 # An object that claims to be a matplotlib figure, and hand-made descriptions of figures with parts of the wrong type.
 import os
-import struct
 
 import matplotlib.figure
 
@@ -16,9 +15,9 @@ class Figure:
 
 
 def double(values):
-    header = bytearray(b"t" + struct.pack("<I", 3))
-    for value in ("value", {"title": "", "axes": (0.0, 1.0), "colorbars": []}, []):
-        header += (b"v" if isinstance(value, dict) else b"") + wire.encode(value)[0]
+    # ("answers", [([figure], [])], None)
+    header = bytearray(b"t\3\0\0\0s\7\0\0\0answersl\1\0\0\0t\2\0\0\0l\1\0\0\0v")
+    header += wire.encode({"title": "", "axes": (0.0, 1.0), "colorbars": []})[0] + b"l\0\0\0\0N"
     os.write(3, wire.PREFIX.pack(b"ATN1", len(header), 0) + header)
     return None
 
