@@ -47,7 +47,6 @@ def seeds() -> list[bytes]:
     axes.plot([0, 1], [1, 0], label="line")
     values: list[Any] = [
         ("answers", [([np.arange(12.0).reshape(3, 4)], []), ([1.0, 2.0], ["RuntimeWarning: overflow"])], None),
-        ("call", "softmax", [wire.Deferred.of(((np.ones(3),), {"axis": 0})), wire.Deferred.of(((2,), {}))], 5.0, True),
         ("value", (np.array([[True, False]]), np.float32(3), np.array(2.5), np.zeros((0, 3))), ["RuntimeWarning: overflow"]),
         ("value", {"a": [1, -1, 2**70, Fraction(3, 7)], None: (1, None, b"k"), 3: {}, "täxt": 2 + 3j}, []),
         ("value", [[[[[(), [], {}, None, True, False, "x" * 200, b"y" * 200]]]]], []),
