@@ -6,14 +6,10 @@ import datetime
 import functools
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
-import time
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -26,6 +22,7 @@ from hypothesis import strategies as st
 pytest.importorskip("nbgrader", reason="needs the extra `grader`")
 
 import typer
+from browsing import TOKEN, jupyter_server, tab_of
 from nbgrader.api import Gradebook
 from nbgrader_tools import nbgrader_api, succeed
 from typer.testing import CliRunner
@@ -432,8 +429,8 @@ def test_a_person_grades_in_formgrader(
     url = gradebook_url(results)
     with opened(url) as book:
         page = book.find_submission_notebook("ps1", "ps1", "s666").id
-    with formgrader(results) as base, tab_of(browser) as tab:
-        tab.goto(f"{base}/login?token=hush")
+    with jupyter_server(results) as base, tab_of(browser) as tab:
+        tab.goto(f"{base}/login?token={TOKEN}")
         tab.goto(f"{base}/formgrader/gradebook/ps1/ps1")
         tab.wait_for_selector("td a[href*=submissions]")
         tab.goto(f"{base}/formgrader/submissions/{page}/")
@@ -475,53 +472,3 @@ def test_a_new_answer_under_given_points_is_shown_again(
             enter(gradebook_url(tmp_path), "s001", "answer-causation", 3)
             assert "causation" not in command(tmp_path, monkeypatch)
     assert rows(gradebook_url(tmp_path), "s001")["answer-causation"] == (None, 3, True)
-
-
-@contextmanager
-def formgrader(folder: Path) -> Iterator[str]:
-    """A Jupyter server in `folder`, and its address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    folders = {f"JUPYTER_{kind}_DIR": str(folder / kind.lower()) for kind in ("CONFIG", "DATA", "RUNTIME")}
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    options = ["--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1", f"--port={port}", "--IdentityProvider.token=hush"]
-    with (folder / "server.log").open("w") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "jupyter_server", *options],
-            cwd=folder, env={**os.environ, **folders, "PATH": path}, stdout=log, stderr=log,
-        )  # fmt: skip
-    base = f"http://127.0.0.1:{port}"
-    try:
-        wait_until(lambda: answers(f"{base}/api?token=hush"), process)
-        yield base
-    finally:
-        process.terminate()
-        process.wait()
-
-
-def answers(address: str) -> bool:
-    try:
-        with urllib.request.urlopen(address, timeout=5):
-            return True
-    except (urllib.error.URLError, OSError):
-        return False
-
-
-def wait_until(ready: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
-    end = time.monotonic() + 120
-    while not ready():
-        assert process.poll() is None, "the server ended"
-        assert time.monotonic() < end, "the server did not answer"
-        time.sleep(0.1)
-
-
-@contextmanager
-def tab_of(browser: Any) -> Iterator[Any]:
-    """A tab in a window of its own."""
-    with browser.new_context() as window:
-        tab = window.new_page()
-        tab.set_default_timeout(120_000)
-        # The page asks the network for what draws formulas; nothing leaves this machine in a test.
-        tab.route(lambda address: "127.0.0.1" not in address, lambda route: route.abort())
-        yield tab
