@@ -20,7 +20,7 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 import argparse
 import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -41,6 +41,19 @@ QUESTIONS = ("simulate_sign_of_mean", "is_equivariant")
 LOOPS = {"simulation_in_a_loop": 100}  # takes a hundred times as long as the others, so it gets a hundredth of the runs
 
 
+@dataclass(frozen=True)
+class Function:
+    """A function as tests call it: one by one, or for many cases."""
+
+    answer: Callable[..., Any]
+
+    def __call__(self, *args: Any) -> Any:
+        return self.answer(*args)
+
+    def each(self, cases: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+        return (self.answer(*case) for case in cases)
+
+
 @dataclass
 class Seeded:
     """A submission that answers with `answer`, at other seeds in every run. Notes how far its estimates were off."""
@@ -49,7 +62,11 @@ class Seeded:
     run: int
     farthest: float = field(default=0.0)
 
-    def simulate_sign_of_mean(self, length: int, trials: int, seed: int) -> Any:
+    @property
+    def simulate_sign_of_mean(self) -> Function:
+        return Function(self._simulate)
+
+    def _simulate(self, length: int, trials: int, seed: int) -> Any:
         given = self.answer(length, trials, 1000 * self.run + seed)
         self.farthest = max(self.farthest, abs(given[0] - test_hidden.truth(length)) / test_hidden.band(trials))
         return given
