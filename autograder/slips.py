@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from hashlib import sha256
 from types import ModuleType
 from typing import Any
 
 from autograder.guest import wire
-from autograder.kit.student import Call, LocalRunner, Student, StudentError, alike
+from autograder.kit.student import Call, LocalRunner, Student, StudentError, alike, question_of
 from autograder.variants import Variant
 
 # Mutants are the course's own and end by themselves; this only keeps a broken one from holding up a worker for ever.
@@ -24,7 +23,7 @@ class SlipFinder:
     def __init__(self, mutants: Sequence[Variant], reference: ModuleType, first_names: dict[str, str]) -> None:
         self._mutants = [(variant, variant.replaces or first_names.get(variant.question, "")) for variant in mutants]
         self._reference = vars(reference)
-        self._known: dict[tuple[str, str, bytes], Call] = {}
+        self._known: dict[tuple[str, bytes], Call] = {}
 
     def candidates(self, question: str, calls: Sequence[Call]) -> list[Variant]:
         """The mutants of `question` that equal the student on every call of a failed test, and are wrong on one of them."""
@@ -64,8 +63,7 @@ class SlipFinder:
     def _answer(self, variant: str, namespace: dict[str, Any], call: Call) -> Call:
         """What `call` gives in `namespace`. Tests are seeded, so the same calls come for student after student."""
         handles: list[Any] = []
-        header, buffers = wire.encode((call.args, call.kwargs), handles)
-        key = (variant, call.name, sha256(b"".join([header, *buffers])).digest())
+        key = variant, question_of(call.name, wire.Deferred.of((call.args, call.kwargs), handles))
         # A test's own function is known by no bytes, so such a call is made anew.
         if handles or key not in self._known:
             answer = _call(namespace, call)

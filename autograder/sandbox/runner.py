@@ -196,7 +196,7 @@ def _results(name: str, kind: str, rest: list[Any], count: int) -> list[Answer |
     results, report = rest
     if not all(map(_is_result, results)) or not (report is None or _is_error_report(report)):
         raise GuestEnded(NO_ANSWER)
-    if len(results) != count if report is None else len(results) >= count:
+    if len(results) > count or (len(results) == count) != (report is None):
         raise GuestEnded(NO_ANSWER)
     answers: list[Answer | StudentError] = [Answer(*result) for result in results]
     return answers if report is None else [*answers, student_error(name, report)]

@@ -9,6 +9,7 @@ import copy
 import difflib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -63,7 +64,7 @@ class Answer(NamedTuple):
 
 
 class Runner(Protocol):
-    """Where the submission's code runs. `answers` holds what it answered to calls made twice, by `question_of`'s bytes."""
+    """Where the submission's code runs. `answers` holds what it answered to calls made twice, by `question_of`."""
 
     answers: dict[bytes, Answer]
 
@@ -158,7 +159,8 @@ class Student:
         handles: list[Callable[..., Any]] = []
         encoded = [_encoded(name, case, handles) for case in cases]
         # Nobody knows what a function of the test may answer, so a call that takes one is always made.
-        questions = [question_of(name, one) if repeat and not handles else None for one in encoded]
+        keep = repeat and not handles
+        questions = [question_of(name, one) if keep and one.size <= MAX_KEPT else None for one in encoded]
         known = [self._runner.answers.get(question) if question is not None else None for question in questions]
         new = [one for one, answer in zip(encoded, known, strict=True) if answer is None]
         try:
@@ -184,9 +186,9 @@ class Student:
         self.calls.append(call if bulk(call.value) <= MAX_KEPT else Call(call.name, (), {}, error="TooLarge"))
 
 
-def question_of(name: str, case: wire.Deferred) -> bytes | None:
-    """A call as the bytes that cross: the same bytes are the same question. `None` if it is too large to keep."""
-    return b"".join((name.encode(), b"(", case.header, *case.buffers)) if case.size <= MAX_KEPT else None
+def question_of(name: str, case: wire.Deferred) -> bytes:
+    """The digest of a call as the bytes that cross: the same bytes are the same question."""
+    return sha256(b"".join((name.encode(), b"(", case.header, *case.buffers))).digest()
 
 
 def _encoded(name: str, case: tuple[tuple[Any, ...], dict[str, Any]], handles: list[Callable[..., Any]]) -> wire.Deferred:
