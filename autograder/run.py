@@ -161,6 +161,8 @@ def graded(
                     if not worker.ready:
                         raise WorkerError(worker.said() or "a grading worker ended before it was ready")
                     answer = {"fault": f"the grading worker ended: {worker.said()[-300:] or worker.process.returncode}"}
+                elif "failed" in answer:
+                    raise WorkerError(answer["failed"])
                 elif not worker.ready:
                     worker.ready = True
                 if key is not None:

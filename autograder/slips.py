@@ -79,7 +79,7 @@ def _call(namespace: dict[str, Any], call: Call) -> Call:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if callable(namespace.get(call.name)):
-                value = next(Student(runner).ask(call.name, [(call.args, call.kwargs)], repeat=False))
+                value = Student(runner).ask(call.name, call.args, call.kwargs, repeat=False)
             else:
                 value = runner.read(call.name)
     except StudentError as error:

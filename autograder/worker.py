@@ -2,8 +2,8 @@
 submission, each in a guest of its own.
 
 Started by `run` as `python -m autograder.worker ROOT SLUG FD CONDITIONS`, where CONDITIONS are `run.Conditions` as JSON.
-Over the connection FD it takes pairs of messages, a `run.Task` as a JSON object and the submission's bytes, and answers each
-with a record as JSON.
+Over the connection FD it says that it is ready, or what failed, then takes pairs of messages, a `run.Task` as a JSON object
+and the submission's bytes, and answers each with a record as JSON.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ from __future__ import annotations
 import gc
 import importlib
 import importlib.util
+import itertools
 import json
 import os
 import platform
 import sys
 import time
 import traceback
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import ModuleType
@@ -36,8 +38,9 @@ from autograder.intake import Submission
 from autograder.kit.bench import FAILED, FAULT, Bench, is_hidden, missing_requirements
 from autograder.kit.marks import Graded, graded_mark
 from autograder.kit.student import Call, StudentError
+from autograder.rehearsal import Rehearsal
 from autograder.sandbox.backends import SandboxError
-from autograder.sandbox.guest import open_zygote
+from autograder.sandbox.guest import Opening, open_zygote
 from autograder.sandbox.runner import GuestRunner
 from autograder.sandbox.zygote import Zygote
 from autograder.slips import SlipFinder
@@ -61,7 +64,9 @@ class GradingBench(Bench):
         self.calls: dict[str, list[Call]] = {}
         self.candidates: dict[str, list[variants.Variant]] = {}
         self.figures: dict[str, FigureView] = {}
+        self.opening = Opening(backend)
         self.zygote: Zygote | None = None
+        self.rehearsal = Rehearsal(self.solution, self.asked)
 
     @pytest.fixture
     def reference(self) -> ModuleType:
@@ -76,14 +81,16 @@ class GradingBench(Bench):
         order = [question.id for question in self.problem_set.assignment.questions]
         items.sort(key=lambda item: (is_hidden(item), order.index(_mark(item).question)))
 
-    def pytest_collection_finish(self) -> None:
-        # What is loaded by now stays, and need not be looked at when a submission is cleared away.
-        gc.collect()
-        gc.freeze()
-
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         if session.testsfailed:
             raise session.Interrupted(f"{session.testsfailed} errors during collection")
+        self.rehearse(session.items)
+        try:
+            self.zygote = self.opening.wait()
+        except SandboxError as error:
+            # Without a sandbox there is nothing to grade with, whatever the submission.
+            self.connection.send_bytes(json.dumps({"failed": str(error)}).encode())
+            return True
         self.connection.send_bytes(json.dumps({"ready": len(session.items)}).encode())
         while True:
             try:
@@ -99,6 +106,16 @@ class GradingBench(Bench):
         if self.zygote:
             self.zygote.close()
         return True
+
+    def rehearse(self, items: list[pytest.Item]) -> None:
+        """Run the tests on the reference once, to learn their calls."""
+        self.runner = self.rehearsal
+        for item in items:
+            self.rehearsal.begin(item.name, self.problem_set.call_seconds(_mark(item).question))
+            runtestprotocol(item, nextitem=None, log=False)
+        # What is loaded by now stays, and need not be looked at when a submission is cleared away.
+        gc.collect()
+        gc.freeze()
 
     def grade(self, submission: Submission, items: list[pytest.Item], *, first_failure: bool = False) -> dict[str, Any]:
         """Grade one submission, with `first_failure` only up to it; the record says so if the grader was at fault."""
@@ -124,16 +141,7 @@ class GradingBench(Bench):
                 self.runner = runner
                 runner.load()
                 answers = self.written_answers(runner)
-                shown = runner.output
-                for item in items:
-                    runner.call_seconds = self.problem_set.call_seconds(_mark(item).question)
-                    self.run_test(item)
-                    if self.outcomes[item.name].status == FAULT:
-                        break  # nothing will be scored, and the sandbox may be gone
-                    if first_failure and self.outcomes[item.name].status == FAILED:
-                        break
-                    if not is_hidden(item):
-                        shown = runner.output
+                shown = self.run_tests(runner, items, first_failure=first_failure)
                 report = runner.report
                 staff_only = runner.output[len(shown) :]
             peak_memory = runner.peak_memory
@@ -173,6 +181,25 @@ class GradingBench(Bench):
             started=started,
             seconds=time.perf_counter() - begun,
         )
+
+    def run_tests(self, runner: GuestRunner, items: list[pytest.Item], *, first_failure: bool) -> str:
+        """Run the tests, and return what the submission had printed before the first hidden input reached it."""
+        shown = runner.output
+        for hidden, group in itertools.groupby(items, is_hidden):
+            together = list(group)
+            runner.ask_ahead(ask for item in together for ask in self.rehearsal.asks[item.name])
+            for item in together:
+                runner.call_seconds = self.problem_set.call_seconds(_mark(item).question)
+                self.run_test(item)
+                outcome = self.outcomes[item.name]
+                ahead = sum(runner.spent_ahead.get(ask.question, 0.0) for ask in self.rehearsal.asks[item.name])
+                self.outcomes[item.name] = replace(outcome, seconds=round(outcome.seconds + ahead, 6))
+                # After a fault nothing will be scored, and the sandbox may be gone.
+                if outcome.status == FAULT or (first_failure and outcome.status == FAILED):
+                    return shown
+                if not hidden:
+                    shown = runner.output
+        return shown
 
     def run_test(self, item: pytest.Item) -> None:
         """Run one test and note what explains it if it fails."""
@@ -272,12 +299,6 @@ def main() -> int:
     course = load_course(root)
     problem_set = course.problem_set(slug).at_share(conditions["share"])
     bench = GradingBench(course, problem_set, Connection(descriptor), conditions["backend"] or None)
-    try:
-        bench.zygote = open_zygote(bench.backend)
-    except SandboxError as error:
-        # Without a sandbox there is nothing to grade with, whatever the submission.
-        print(error)
-        return 2
     return int(pytest.main(pytest_options(problem_set), plugins=[bench]))
 
 

@@ -46,7 +46,7 @@ def seeds() -> list[bytes]:
     figure.colorbar(axes.imshow([[0.0, 0.5], [0.25, 1.0]]), label="weight")
     axes.plot([0, 1], [1, 0], label="line")
     values: list[Any] = [
-        ("answers", [([np.arange(12.0).reshape(3, 4)], []), ([1.0, 2.0], ["RuntimeWarning: overflow"])], None),
+        ("answers", [([np.arange(12.0).reshape(3, 4)], []), ([1.0, 2.0], ["RuntimeWarning: overflow"]), None]),
         ("value", (np.array([[True, False]]), np.float32(3), np.array(2.5), np.zeros((0, 3))), ["RuntimeWarning: overflow"]),
         ("value", {"a": [1, -1, 2**70, Fraction(3, 7)], None: (1, None, b"k"), 3: {}, "täxt": 2 + 3j}, []),
         ("value", [[[[[(), [], {}, None, True, False, "x" * 200, b"y" * 200]]]]], []),

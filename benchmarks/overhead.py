@@ -46,6 +46,7 @@ STEPS = [
     (Guest, "__init__", SPAWN),
     (GuestRunner, "load", LOAD),
     (loading, "load", LOAD),
+    (GuestRunner, "ask_ahead", CALLS),
     (GuestRunner, "call", CALLS),
     (GuestRunner, "read", CALLS),
     (LocalRunner, "call", CALLS),
@@ -113,6 +114,7 @@ class Measure(GradingBench):
         self.calls_by_test: dict[str, list[Call]] = {}
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        self.rehearse(session.items)
         clock = Clock()
         for owner, function, name in STEPS:
             clock.watch(owner, function, name)
@@ -228,7 +230,7 @@ def main() -> None:
     problem_set = course.problem_set(options.problem_set)
     ours, _theirs = socket.socketpair()
     bench = Measure(course, problem_set, Connection(ours.detach()), options.backend)
-    bench.zygote = open_zygote(options.backend)
+    bench.zygote = bench.opening.wait()
     bench.rounds = options.rounds
     pytest.main(pytest_options(problem_set), plugins=[bench])
     bench.zygote.close()

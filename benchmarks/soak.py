@@ -27,7 +27,6 @@ from processes import descendants, memory_kb, open_files, threads
 from autograder.course import load_course
 from autograder.intake import Submission
 from autograder.kit.marks import graded_mark
-from autograder.sandbox.guest import open_zygote
 from autograder.worker import GradingBench, pytest_options
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -68,6 +67,7 @@ class Soak(GradingBench):
     sound = True
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        self.rehearse(session.items)
         items = [item for item in session.items if graded_mark(item).question in QUESTIONS]
         print(f"{self.count} submissions, {len(items)} tests each, {self.zygote.backend}\n")
         names = "graded", "worker KB", "sandbox KB", "worker files", "sandbox files", "threads", "processes", "scratch files"
@@ -121,7 +121,7 @@ def main() -> int:
         tempfile.tempdir = scratch
         bench = Soak(course, problem_set, Connection(ours.detach()), options.backend)
         bench.count, bench.scratch = options.submissions, Path(scratch)
-        bench.zygote = open_zygote(options.backend)
+        bench.zygote = bench.opening.wait()
         pytest.main(pytest_options(problem_set), plugins=[bench])
         bench.zygote.close()
     return 0 if bench.sound else 1

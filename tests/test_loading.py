@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from autograder import kit
-from autograder.guest import loading
+from autograder.guest import loading, wire
 
 NAME = "handed_in"
 Loaded = tuple[dict[str, Any], loading.Report]
@@ -490,11 +490,12 @@ def test_invoke_gives_the_value_and_the_warnings() -> None:
         warnings.warn("careful", stacklevel=1)
         return x + y
 
-    answers, warned = loading.invoke(lambda: (function, (1,), {"y": 2}), 5.0, repeat=True)
+    arguments: tuple[tuple[Any, ...], dict[str, Any]] = ((1,), {"y": 2})
+    answers, warned = loading.invoke(lambda: (function, *arguments), bytes(wire.encode(arguments)[0]), 5.0, repeat=True)
     assert [answer.decode() for answer in answers] == [3]
     assert warned == ["UserWarning: careful"]
 
 
 def test_invoke_lets_exceptions_through() -> None:
     with pytest.raises(ZeroDivisionError):
-        loading.invoke(lambda: (lambda: 1 / 0, (), {}), 5.0, repeat=False)
+        loading.invoke(lambda: (lambda: 1 / 0, (), {}), b"", 5.0, repeat=False)

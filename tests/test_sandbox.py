@@ -5,15 +5,25 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 
 from autograder.guest import wire
-from autograder.kit.student import AlreadyStopped, Mismatch, NotDone, Stopped, Student, StudentError, Undefined
+from autograder.kit.student import (
+    AlreadyStopped,
+    Mismatch,
+    NotDone,
+    Stopped,
+    Student,
+    StudentError,
+    Undefined,
+    question_of,
+)
 from autograder.sandbox.backends import BACKENDS, SandboxError, offered_paths
 from autograder.sandbox.guest import open_zygote
-from autograder.sandbox.runner import GuestRunner, Limits
+from autograder.sandbox.runner import Ask, GuestRunner, Limits
 from autograder.sandbox.zygote import GuestLimits, Zygote
 
 SOURCE = b"""
@@ -67,6 +77,11 @@ def waits(seconds): time.sleep(seconds); return seconds
 def leaves_at(number):
     if number == 3: os._exit(0)
     return number
+counted = 0
+def count(x):
+    global counted
+    counted += 1
+    return x
 def call_back_for_ever(function):
     while True: function(1)
 def huge(): return np.broadcast_to(np.float64(1), (10**6, 10**6))
@@ -110,33 +125,88 @@ def test_calls_cross_as_data(student: Student) -> None:
     assert student.value("constant") == 7
 
 
-def test_many_calls_cross_in_one_message(student: Student) -> None:
+def asks(name: str, *cases: Any) -> list[Ask]:
+    found = []
+    for case in cases:
+        deferred = wire.Deferred.of(((case,), {}))
+        found.append(Ask(name, deferred, question_of(name, deferred), FAST.call_seconds))
+    return found
+
+
+def test_calls_made_ahead_answer_the_tests(runner: GuestRunner, student: Student) -> None:
     cases = [np.full((n, 2), float(n)) for n in range(5)]
-    answers = list(student.plus_one.each((case,) for case in cases))
-    assert [answer.tolist() for answer in answers] == [(case + 1).tolist() for case in cases]
-    assert list(student.apply.each((lambda x, by=by: x * by, 3) for by in (2, 5))) == [6, 15]
+    known = [*asks("count", *cases), *asks("raises", 1), *asks("plus_one", *cases)]
+    runner.ask_ahead([*known, *asks("no_such_name", 1)])
+    assert student.value("counted") == 10, "each was made twice"
+    for case in cases:
+        assert student.count(case).tolist() == case.tolist()
+        assert student.plus_one(case).tolist() == (case + 1).tolist()
+    with pytest.raises(IndexError, match=r"`raises` raised IndexError: .*\n  line \d+, in raises"):
+        student.raises(1)
+    assert student.value("counted") == 10, "none was made again"
+    assert set(runner.spent_ahead) == {ask.question for ask in known}
+    # What was not asked ahead is asked now.
+    assert student.count(np.ones(3)).tolist() == [1, 1, 1]
+    assert student.value("counted") == 12
 
 
-def test_a_call_that_hangs_among_many_leaves_the_answers_before_it(student: Student) -> None:
-    answers = student.waits.each([(0.0,), (0.0,), (60.0,), (0.0,)])
-    assert [next(answers), next(answers)] == [0.0, 0.0]
+def test_a_call_that_hangs_ahead_decides_only_its_own_question(runner: GuestRunner, student: Student) -> None:
+    runner.ask_ahead([*asks("waits", 0.0, 60.0, 0.1), *asks("plus_one", 1.0)])
+    assert student.plus_one(1.0) == 2.0
+    assert student.waits(0.0) == 0.0
+    # Whoever never asks for the call that hangs can ask for the others.
+    assert student.waits(0.1) == 0.1
     with pytest.raises(Stopped, match=r"`waits` did not finish within 0\.4 s"):
-        next(answers)
+        student.waits(60.0)
     with pytest.raises(AlreadyStopped):
-        student.waits(1.0)
+        student.waits(0.2)
 
 
-def test_a_guest_that_ends_among_many_calls_ends_them_all(student: Student) -> None:
-    answers = student.leaves_at.each([(1,), (2,), (3,)])
+def test_functions_that_take_long_are_asked_in_their_turn(runner: GuestRunner, student: Student) -> None:
+    # Two calls of 0.3 s use up the second that calls ahead may take.
+    runner.ask_ahead([*asks("waits", 0.3, 0.31, 0.32, 0.33), *asks("count", 1.0)])
+    assert student.value("counted") == 0
+    assert [student.waits(seconds) for seconds in (0.3, 0.32)] == [0.3, 0.32]
+    assert student.count(1.0) == 1.0
+    slow, *_ = asks("waits", 0.3)
+    assert runner.spent_ahead[slow.question] > 0.3
+
+
+def test_a_guest_that_ends_ahead_decides_nothing(runner: GuestRunner, student: Student) -> None:
+    runner.ask_ahead([*asks("waits", 0.03), *asks("leaves_at", 1, 2, 3), *asks("plus_one", 1.0)])
+    # What took long was answered at once, and is known; of the rest every call is made when its turn comes.
+    assert [ask.question for ask in asks("waits", 0.03)] == list(runner.spent_ahead)
+    assert [student.leaves_at(number) for number in (1, 2)] == [1, 2]
     with pytest.raises(Stopped, match="ended the whole process"):
-        next(answers)
+        student.leaves_at(3)
     assert student.plus_one(1.0) == 2.0
 
 
-def test_what_only_together_is_too_large_to_send_is_not_the_graders_fault(student: Student) -> None:
-    part = np.zeros(wire.MAX_PAYLOAD // 2 // 8 + 1)
+@pytest.mark.parametrize("results", [[], [None] * 9, [5], [([1.0], [])] * 3, [{"type": "ValueError"}], "x"])
+def test_nonsense_ahead_ends_the_guest_and_decides_nothing(zygote: Zygote, results: Any) -> None:
+    source = (
+        SOURCE
+        + f"""
+from autograder.guest import serve
+original = serve._answer
+def answer(connection, message):
+    original(connection, ("answers", {results!r}) if message[0] == "answers" and constant == 7 else message)
+serve._answer = answer
+def honest_again(): return 1
+""".encode()
+    )
+    with GuestRunner(zygote, "ps1.py", source, FAST) as runner:
+        runner.load()
+        runner.ask_ahead(asks("plus_one", 1.0, 2.0))
+        assert runner.spent_ahead == {}
+        with pytest.raises(Stopped, match="no answer"):
+            Student(runner).plus_one(1.0)
+
+
+def test_what_is_too_large_to_send_is_not_the_graders_fault(student: Student) -> None:
+    large = np.broadcast_to(np.float64(0), wire.MAX_PAYLOAD // 8 + 1)
     with pytest.raises(StudentError, match="`plus_one` cannot be called with this"):
-        next(student.once.plus_one.each([(part,), (part,)]))
+        student.once.plus_one(large)
 
 
 def test_threads_run_where_their_number_is_bounded(zygote: Zygote, student: Student) -> None:

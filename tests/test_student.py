@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from autograder.guest import loading
 from autograder.guest.figures import FigureView
 from autograder.guest.wire import Foreign
 from autograder.kit.student import (
+    AlreadyStopped,
     LocalRunner,
     Mismatch,
     NotDone,
@@ -177,40 +175,10 @@ def test_an_answer_too_deep_to_send_is_the_students_error(student: Student) -> N
         student.deep()
 
 
-# --- many calls at once
+# --- many calls
 
 
-@given(st.lists(st.integers(-3, 3), max_size=12))
-def test_calls_made_together_answer_as_calls_made_one_by_one(numbers: list[int]) -> None:
-    def one_by_one(student: Student) -> Iterator[Any]:
-        for number in numbers:
-            yield student.inverse(number)
-
-    def together(student: Student) -> Iterator[Any]:
-        yield from student.inverse.each((number,) for number in numbers)
-
-    told = []
-    for way in (one_by_one, together):
-        student = student_of()
-        seen: list[Any] = []
-        try:
-            for answer in way(student):
-                seen.append((answer, list(student.warnings)))
-        except ZeroDivisionError as error:
-            seen.append(str(error))
-        told.append((seen, [(call.name, call.args, call.value, call.error) for call in student.calls]))
-    assert told[0] == told[1]
-
-
-def test_what_was_answered_before_is_not_asked_among_many(student: Student) -> None:
-    runner = student._runner
-    student.rounding(2.0)
-    assert len(list(student.rounding.each([(1.0,), (2.0,), (1.0,), (3.0,)]))) == 4
-    # Asked together, the same question comes twice.
-    assert runner.namespace["calls"] == pytest.approx([2, 2, 1, 1, 1, 1, 3, 3])  # type: ignore[attr-defined]
-
-
-def test_after_a_call_that_raises_no_other_is_made(student: Student) -> None:
+def test_each_calls_in_turn_up_to_the_first_that_raises(student: Student) -> None:
     answers = student.inverse.each([(2,), (0,), (1,)])
     assert next(answers) == 0.5
     with pytest.raises(ZeroDivisionError):
@@ -219,18 +187,7 @@ def test_after_a_call_that_raises_no_other_is_made(student: Student) -> None:
     assert student._runner.namespace["inverted"] == [2, 2, 0]  # type: ignore[attr-defined]
 
 
-def test_many_calls_may_take_functions_of_the_test(student: Student) -> None:
-    functions = [lambda x: x + 1, lambda x: x * 10]
-    assert list(student.apply.each((function, 2) for function in functions)) == [3, 20]
-
-
-def test_many_calls_of_what_is_not_there_raise_at_the_first(student: Student) -> None:
-    with pytest.raises(Undefined):
-        next(student.absent.each([(1,), (2,)]))
-    assert list(student.absent.each([])) == []
-
-
-def test_once_makes_many_calls_only_once(student: Student) -> None:
+def test_once_makes_each_call_only_once(student: Student) -> None:
     assert list(student.once.counting.each([(1,), (1,)])) == [1, 2]
 
 
@@ -257,6 +214,25 @@ def test_a_question_that_was_answered_is_not_asked_again(student: Student) -> No
     assert [call.name for call in others.calls] == ["rounding"]
     others.rounding(np.full(2, 2.0))
     assert len(student._runner.namespace["calls"]) == 4  # type: ignore[attr-defined]
+
+
+def test_an_error_is_an_answer_too(student: Student) -> None:
+    texts = []
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError) as raised:
+            Student(student._runner).inverse(0)
+        texts.append(str(raised.value))
+    assert texts[0] == texts[1]
+    assert student._runner.namespace["inverted"] == [0]  # type: ignore[attr-defined]
+
+
+def test_a_function_that_did_not_return_is_not_called_again() -> None:
+    student = student_of(seconds=0.1)
+    with pytest.raises(Stopped, match=r"did not finish within 0\.1 s"):
+        student.forever()
+    with pytest.raises(AlreadyStopped, match="not run again: stopped: `forever` did not return in time"):
+        student.forever(1)
+    assert student.plus_one(1) == 2
 
 
 def test_an_answer_that_differs_is_a_mismatch_in_every_test(student: Student) -> None:

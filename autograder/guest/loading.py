@@ -253,23 +253,24 @@ def _kit_stand_in() -> types.ModuleType:
 Receive = Callable[[], tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]]
 
 
-def invoke(receive: Receive, seconds: float, *, repeat: bool) -> tuple[list[wire.Encoded], list[str]]:
+def invoke(receive: Receive, sent: bytes, seconds: float, *, repeat: bool) -> tuple[list[wire.Encoded], list[str]]:
     """Call a student's function, twice with `repeat`; `receive` looks it up anew each time and makes its arguments anew.
 
-    Returns its answers, encoded at once so that a later call cannot change them (one, if both are the same to the bit),
-    and the texts of the warnings of the last call. Its exceptions pass through; `ValueError` if it changed an argument.
+    `sent` is the header of the arguments as they came. Returns the answers, encoded at once so that a later call cannot
+    change them (one, if both are the same to the bit), and the texts of the warnings of the last call. The function's
+    exceptions pass through; `ValueError` if it changed an argument.
     """
     answers: list[wire.Encoded] = []
-    before: bytes | bytearray = b""
     for _ in range(2 if repeat else 1):
         function, args, kwargs = receive()
-        # The numbers of arrays cannot be changed; all else is compared with what it was.
-        before = before or wire.encode((args, kwargs))[0]
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             with time_limit(seconds):
                 value = function(*args, **kwargs)
-        if wire.encode((args, kwargs))[0] != before:
+        # The numbers of arrays cannot be changed; all else is compared with what it was. A function among the arguments
+        # is not what was sent for it, so then they are made once more.
+        after = wire.encode((args, kwargs))[0]
+        if after != sent and after != wire.encode(receive()[1:])[0]:
             raise ValueError(CHANGED)
         answer = wire.Encoded.of(value)
         figures.close(value)

@@ -7,12 +7,17 @@ import contextlib
 import os
 import socket
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from autograder.guest import loading, wire
+
+# Answers to many calls go out in chunks: each wakes the host, but what is not sent is lost if a later call crashes.
+CHUNK_BYTES = 16 * 1024
+CHUNK_SECONDS = 0.02
 
 
 class Connection:
@@ -70,20 +75,24 @@ def serve(connection: Connection) -> None:
     namespace: dict[str, Any] = {}
     loading.time_limit.for_good()
     while True:
-        message = connection.receive()
-        if message[0] == "load":
-            namespace, answer = _load(connection, *message[1:])
+        kind, *rest = connection.receive()
+        if kind == "load":
+            namespace, report = _load(connection, *rest)
             connection.look_up_in(namespace)
-        elif message[0] == "call":
-            answer = _call(connection, namespace, message)
+            _answer(connection, ("loaded", report))
+        elif kind == "call":
+            _call(connection, namespace, *rest)
         else:
-            answer = ("answers", [([namespace.get(message[1])], [])], None)
-        _flush()
-        try:
-            connection.send(answer)
-        except Exception as error:
-            # Too large, too deep, or its own methods failed while it was read; nothing of it was sent yet.
-            connection.send(("answers", [], loading.describe_error(error)))
+            _answer(connection, ("answers", [([namespace.get(rest[0])], [])]))
+
+
+def _answer(connection: Connection, answer: tuple[Any, ...]) -> None:
+    _flush()
+    try:
+        connection.send(answer)
+    except Exception as error:
+        # Too large, too deep, or its own methods failed while it was read; nothing of it was sent yet.
+        connection.send(("answers", [loading.describe_error(error)]))
 
 
 def _flush() -> None:
@@ -94,28 +103,53 @@ def _flush() -> None:
 
 def _load(
     connection: Connection, filename: str, source: np.ndarray, seconds: float, definitions_only: list[str]
-) -> tuple[dict[str, Any], tuple[Any, ...]]:
+) -> tuple[dict[str, Any], loading.Report]:
     def on_unit(unit: str) -> None:
         connection.send(("unit", unit))
 
-    namespace, report = loading.load(
+    return loading.load(
         filename, source.tobytes(), seconds=seconds, definitions_only=definitions_only, on_unit=on_unit, keep_input=False
     )
-    return namespace, ("loaded", report)
 
 
-def _call(connection: Connection, namespace: dict[str, Any], message: tuple[Any, ...]) -> tuple[Any, ...]:
-    _, name, cases, seconds, repeat = message
-    results: list[tuple[list[wire.Encoded], list[str]]] = []
+Result = tuple[list[wire.Encoded], list[str]] | loading.Report | None
 
+
+def _call(connection: Connection, namespace: dict[str, Any], asks: list[tuple[Any, ...]], seconds: float) -> None:
+    """Make calls in turn; none is begun after `seconds`, or after one that did not return."""
+    chunk: list[Result] = []
+    size, sent = 0, time.monotonic()
+    until = sent + seconds
+    for ask in asks:
+        result = _make(connection, namespace, *ask) if time.monotonic() < until else None
+        if isinstance(result, dict) and result["type"] == loading.TimeUp.__name__:
+            until = 0.0
+        more = _size(result)
+        if chunk and size + more > CHUNK_BYTES:
+            _answer(connection, ("answers", chunk))
+            chunk, size = [], 0
+        chunk.append(result)
+        size += more
+        if ask is asks[-1] or time.monotonic() - sent > CHUNK_SECONDS:
+            _answer(connection, ("answers", chunk))
+            chunk, size, sent = [], 0, time.monotonic()
+
+
+def _size(result: Result) -> int:
+    """About the bytes that a result takes in a message."""
+    if isinstance(result, tuple):
+        return sum(len(value.header) + len(value.payload) for value in result[0])
+    return len(wire.encode(result)[0])
+
+
+def _make(
+    connection: Connection, namespace: dict[str, Any], name: str, case: wire.Deferred, seconds: float, repeat: bool
+) -> Result:
     def receive() -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
-        case = cases[len(results)]
         args, kwargs = connection.decode(case.header, case.buffers[0])
         return namespace[name], args, kwargs
 
     try:
-        for _ in cases:
-            results.append(loading.invoke(receive, seconds, repeat=repeat))
+        return loading.invoke(receive, case.header, seconds, repeat=repeat)
     except BaseException as error:
-        return "answers", results, loading.describe_error(error)
-    return "answers", results, None
+        return loading.describe_error(error)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import copy
 import difflib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -63,24 +64,62 @@ class Answer(NamedTuple):
     warnings: list[str]
 
 
-class Runner(Protocol):
-    """Where the submission's code runs. `answers` holds what it answered to calls made twice, by `question_of`."""
+MAX_KEPT = 2**20  # bytes of arguments, and of an answer, that are kept
 
-    answers: dict[bytes, Answer]
 
+class Runner(ABC):
+    """Where the submission's code runs, and what it answered so far."""
+
+    def __init__(self) -> None:
+        self._answers: dict[bytes, Answer | loading.Report] = {}
+        self._stopped: dict[str, str] = {}
+
+    def ask(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], *, repeat: bool) -> Answer:
+        """What `name` answers to these arguments; raises a `StudentError` for what it raises, and if it cannot be called.
+
+        A call that was made twice already, in this test or another, is not made a third time, and no function is called
+        again that did not return.
+        """
+        handles: list[Callable[..., Any]] = []
+        try:
+            case = wire.Deferred.of((args, kwargs), handles)
+        except wire.WireError as error:
+            raise cannot_be_called(name, error) from None
+        # Nobody knows what a function of the test may answer, so a call that takes one is always made.
+        question = question_of(name, case) if repeat and not handles and case.size <= MAX_KEPT else b""
+        known = self._answers.get(question)
+        if isinstance(known, Answer):
+            return known
+        if name in self._stopped:
+            raise AlreadyStopped(f"not run again: {self._stopped[name]}")
+        if known is None:
+            found = self.call(name, case, handles, repeat=repeat)
+            self.keep(question, found if isinstance(found, Answer) else found.report)
+        else:
+            found = student_error(name, known)
+        if isinstance(found, Answer):
+            return found
+        if isinstance(found, Stopped):
+            self._stopped[name] = found.safe
+        raise found
+
+    def keep(self, question: bytes, answer: Answer | loading.Report) -> None:
+        """Remember what was answered to a question, or the report of what was raised, unless it is too large."""
+        if question and answer and (isinstance(answer, dict) or bulk(answer.values) <= MAX_KEPT):
+            self._answers[question] = answer
+
+    @abstractmethod
     def call(
-        self, name: str, cases: Sequence[wire.Deferred], handles: Sequence[Callable[..., Any]], *, repeat: bool
-    ) -> list[Answer | StudentError]:
-        """Call a function with each case's arguments in turn, twice with `repeat`, up to the first call that raises.
+        self, name: str, case: wire.Deferred, handles: Sequence[Callable[..., Any]], *, repeat: bool
+    ) -> Answer | StudentError:
+        """Call a function, twice with `repeat`; `handles` are the test's own functions among the arguments.
 
-        `handles` are the test's own functions among the arguments. Raises a `StudentError` if it cannot be called at all.
+        Returns its answer or what it raised; raises a `StudentError` if it cannot be called at all.
         """
 
+    @abstractmethod
     def read(self, name: str) -> Any:
         """Read a variable; raises a `StudentError` if it cannot be read."""
-
-
-MAX_KEPT = 2**20
 
 
 @dataclass(frozen=True)
@@ -105,14 +144,11 @@ class StudentFunction(wire.Named):
     repeat: bool = True
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return next(self.student.ask(self.name, [(args, kwargs)], repeat=self.repeat))
+        return self.student.ask(self.name, args, kwargs, repeat=self.repeat)
 
     def each(self, cases: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
-        """The answers to many calls, by their positional arguments; the calls are made together, which is far quicker.
-
-        As with single calls, what one raises is raised when its turn comes, and the calls after it are not made.
-        """
-        return self.student.ask(self.name, [(tuple(case), {}) for case in cases], repeat=self.repeat)
+        """The answers to many calls in turn, by their positional arguments."""
+        return (self(*case) for case in cases)
 
 
 class Student:
@@ -151,35 +187,19 @@ class Student:
         self._keep(Call(name, (), {}, value))
         return value
 
-    def ask(self, name: str, cases: Sequence[tuple[tuple[Any, ...], dict[str, Any]]], *, repeat: bool) -> Iterator[Any]:
-        """Call `name` with the args and kwargs of each case; `Mismatch` if a second call with the same arguments differs.
-
-        A call that was made twice already, in this test or another, is not made a third time.
-        """
-        handles: list[Callable[..., Any]] = []
-        encoded = [_encoded(name, case, handles) for case in cases]
-        # Nobody knows what a function of the test may answer, so a call that takes one is always made.
-        keep = repeat and not handles
-        questions = [question_of(name, one) if keep and one.size <= MAX_KEPT else None for one in encoded]
-        known = [self._runner.answers.get(question) if question is not None else None for question in questions]
-        new = [one for one, answer in zip(encoded, known, strict=True) if answer is None]
+    def ask(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], *, repeat: bool) -> Any:
+        """Call `name`; `Mismatch` if a second call with the same arguments gives another answer."""
         try:
-            fresh = iter(self._runner.call(name, new, handles, repeat=repeat) if new else [])
+            answer = self._runner.ask(name, args, kwargs, repeat=repeat)
         except StudentError as error:
-            fresh = iter([error])
-        for (args, kwargs), question, answer in zip(cases, questions, known, strict=True):
-            outcome = answer or next(fresh)
-            if isinstance(outcome, StudentError):
-                self._keep(Call(name, args, kwargs, error=outcome.report.get("type", type(outcome).__name__)))
-                raise outcome
-            if question is not None and bulk(outcome.values) <= MAX_KEPT:
-                self._runner.answers[question] = outcome
-            value = outcome.values[0]
-            self._keep(Call(name, args, kwargs, value))
-            self.warnings[:] = outcome.warnings
-            if not all(alike(value, again) for again in outcome.values[1:]):
-                raise Mismatch(f"`{name}` gave a different answer when called again with the same arguments")
-            yield value
+            self._keep(Call(name, args, kwargs, error=error.report.get("type", type(error).__name__)))
+            raise
+        value = answer.values[0]
+        self._keep(Call(name, args, kwargs, value))
+        self.warnings[:] = answer.warnings
+        if not all(alike(value, again) for again in answer.values[1:]):
+            raise Mismatch(f"`{name}` gave a different answer when called again with the same arguments")
+        return value
 
     def _keep(self, call: Call) -> None:
         # A submission that answers with 64 MB every time must not fill the host's memory.
@@ -189,13 +209,6 @@ class Student:
 def question_of(name: str, case: wire.Deferred) -> bytes:
     """The digest of a call as the bytes that cross: the same bytes are the same question."""
     return sha256(b"".join((name.encode(), b"(", case.header, *case.buffers))).digest()
-
-
-def _encoded(name: str, case: tuple[tuple[Any, ...], dict[str, Any]], handles: list[Callable[..., Any]]) -> wire.Deferred:
-    try:
-        return wire.Deferred.of(case, handles)
-    except wire.WireError as error:
-        raise cannot_be_called(name, error) from None
 
 
 def cannot_be_called(name: str, error: wire.WireError) -> StudentError:
@@ -216,13 +229,13 @@ def bulk(value: Any) -> int:
     return bulk(vars(value)) if hasattr(value, "__dataclass_fields__") else 30
 
 
-class LocalRunner:
+class LocalRunner(Runner):
     """Runs the submission in this process, with the same copies and checks as a grading run."""
 
     def __init__(
         self, namespace: dict[str, Any], report: loading.Report, *, asked: Collection[str] = (), seconds: float = 30.0
     ) -> None:
-        self.answers: dict[bytes, Answer] = {}
+        super().__init__()
         self.namespace = namespace
         self.report = report
         self.asked = asked
@@ -235,19 +248,8 @@ class LocalRunner:
         return self.namespace[name]
 
     def call(
-        self, name: str, cases: Sequence[wire.Deferred], handles: Sequence[Callable[..., Any]], *, repeat: bool
-    ) -> list[Answer | StudentError]:
-        found: list[Answer | StudentError] = []
-        for case in cases:
-            try:
-                found.append(self._call(name, case, handles, repeat))
-            except StudentError as error:
-                return [*found, error]
-            except (Exception, loading.TimeUp, SystemExit) as error:
-                return [*found, student_error(name, loading.describe_error(error))]
-        return found
-
-    def _call(self, name: str, case: wire.Deferred, handles: Sequence[Callable[..., Any]], repeat: bool) -> Answer:
+        self, name: str, case: wire.Deferred, handles: Sequence[Callable[..., Any]], *, repeat: bool
+    ) -> Answer | StudentError:
         payload = b"".join(case.buffers)
 
         def handle_callable(index: int) -> Callable[..., Any]:
@@ -258,8 +260,13 @@ class LocalRunner:
             args, kwargs = wire.decode(case.header, payload, handle_callable=handle_callable, look_up=self.find)
             return function, args, kwargs
 
-        answers, warned = loading.invoke(receive, self.seconds, repeat=repeat)
-        return Answer([answer.decode() for answer in answers], warned)
+        try:
+            answers, warned = loading.invoke(receive, case.header, self.seconds, repeat=repeat)
+            return Answer([answer.decode() for answer in answers], warned)
+        except StudentError:
+            raise
+        except (Exception, loading.TimeUp, SystemExit) as error:
+            return student_error(name, loading.describe_error(error))
 
     def read(self, name: str) -> Any:
         return through_wire(self.find(name))

@@ -190,18 +190,41 @@ class Guest:
         return end.status
 
 
-def open_zygote(backend: str | None = None) -> Zygote:
-    """Start a zygote with the backend named, or with the first that works here.
+class Opening:
+    """A sandbox that starts while the caller does something else: with the backend named, or the first that works here."""
 
-    Raises `SandboxError` with what each backend said when none does: nothing is ever graded without a sandbox.
-    """
-    reasons = []
-    for name in [backend] if backend else list(BACKENDS):
-        try:
-            zygote = Zygote(BACKENDS[name]())
-            Guest(zygote, GuestLimits(), message_bytes=2**16, output_bytes=2**16).close()
-            return zygote
-        except (SandboxError, OSError) as error:
-            reasons.append(f"{name}: {error}")
-    advice = "`course doctor` says what is missing and how to get it"
-    raise SandboxError("no sandbox works here; " + advice + "\n" + "\n".join(reasons))
+    def __init__(self, backend: str | None = None) -> None:
+        self._names = [backend] if backend else list(BACKENDS)
+        self._reasons: list[str] = []
+        self._zygote = self._start_next()
+
+    def wait(self) -> Zygote:
+        """The sandbox, once it has run a guest.
+
+        Raises `SandboxError` with what each backend said when none works: nothing is ever graded without a sandbox.
+        """
+        while self._zygote is not None:
+            try:
+                self._zygote.ready()
+                Guest(self._zygote, GuestLimits(), message_bytes=2**16, output_bytes=2**16).close()
+                return self._zygote
+            except (SandboxError, OSError) as error:
+                self._zygote.close()
+                self._reasons.append(f"{self._zygote.backend}: {error}")
+            self._zygote = self._start_next()
+        advice = "`course doctor` says what is missing and how to get it"
+        raise SandboxError("no sandbox works here; " + advice + "\n" + "\n".join(self._reasons))
+
+    def _start_next(self) -> Zygote | None:
+        while self._names:
+            name = self._names.pop(0)
+            try:
+                return Zygote(BACKENDS[name]())
+            except (SandboxError, OSError) as error:
+                self._reasons.append(f"{name}: {error}")
+        return None
+
+
+def open_zygote(backend: str | None = None) -> Zygote:
+    """Start a sandbox and wait for it; raises like `Opening.wait`."""
+    return Opening(backend).wait()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,6 +15,7 @@ from autograder.guest import loading, wire
 from autograder.kit.student import (
     AlreadyStopped,
     Answer,
+    Runner,
     Stopped,
     StudentError,
     cannot_be_called,
@@ -25,6 +27,8 @@ from autograder.sandbox.zygote import GuestLimits, Zygote
 
 # After this the guest's own timer should have ended the call; the host then ends the guest.
 GRACE_SECONDS = 0.5
+# Functions that take long are not worth asking ahead: a test may fail before it wants all their answers.
+AHEAD_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -49,10 +53,21 @@ class Limits:
         return replace(self, guest=guest, **seconds)
 
 
-class GuestRunner:
-    """The `kit.student.Runner` of a grading run."""
+@dataclass(frozen=True)
+class Ask:
+    """A call that tests make of every submission: its `question_of`, and the seconds it may take."""
+
+    name: str
+    case: wire.Deferred
+    question: bytes
+    seconds: float
+
+
+class GuestRunner(Runner):
+    """The runner of a grading run."""
 
     def __init__(self, zygote: Zygote, filename: str, source: bytes, limits: Limits, asked: Collection[str] = ()) -> None:
+        super().__init__()
         self._zygote = zygote
         self._filename = filename
         self._source = source
@@ -61,11 +76,10 @@ class GuestRunner:
         self._deadline = time.monotonic() + limits.submission_seconds
         self._guest: Guest | None = None
         self._definitions_only: list[str] = []
-        self._stopped: dict[str, str] = {}
         self._output = ""
         self.peak_memory = 0  # bytes, of the largest guest that is gone
-        self.answers: dict[bytes, Answer] = {}
         self.call_seconds = limits.call_seconds
+        self.spent_ahead: dict[bytes, float] = {}  # seconds that a call made ahead took, by its question
         self.report: loading.Report = {"problems": [], "names": []}
 
     @property
@@ -119,37 +133,63 @@ class GuestRunner:
         self.report = {"problems": known + fresh, "names": report["names"]}
 
     def call(
-        self, name: str, cases: Sequence[wire.Deferred], handles: Sequence[Callable[..., Any]], *, repeat: bool
-    ) -> list[Answer | StudentError]:
+        self, name: str, case: wire.Deferred, handles: Sequence[Callable[..., Any]], *, repeat: bool
+    ) -> Answer | StudentError:
         guest = self._ready(name)
         # The guest's own timer ends each call; this ends a guest that has switched it off.
-        until = self._until(self.call_seconds * (2 if repeat else 1) * len(cases))
+        until = self._until(self.call_seconds * (2 if repeat else 1))
         try:
-            kind, *rest = guest.ask(("call", name, list(cases), self.call_seconds, repeat), until)
+            kind, *rest = guest.ask(("call", [(name, case, self.call_seconds, repeat)], math.inf), until)
             while kind == "callback":
                 kind, *rest = _ask_back(guest, _answer_callback(handles, rest), until)
-            found = _results(name, kind, rest, len(cases))
+            result = _only_result(kind, rest)
         except wire.WireError as error:
             raise cannot_be_called(name, error) from None
         except GuestEnded as end:
             self._drop_guest()
-            self._stopped[name] = f"stopped: `{name}` {end.safe}"
-            return [Stopped(f"stopped: `{name}` {end}", safe=self._stopped[name])]
-        if isinstance(found[-1], Stopped):
-            self._stopped[name] = found[-1].safe
-        return found
+            return Stopped(f"stopped: `{name}` {end}", safe=f"stopped: `{name}` {end.safe}")
+        return result if isinstance(result, Answer) else student_error(name, result)
+
+    def ask_ahead(self, asks: Iterable[Ask]) -> None:
+        """Make calls that tests will ask for, all together, which is far quicker than one by one.
+
+        This decides nothing: whatever is not answered here is asked when its turn comes, and judged then.
+        """
+        names = set(self.report["names"]) - self._stopped.keys()
+        waiting = deque(ask for ask in asks if ask.name in names)
+        if self._guest is None or not waiting:
+            return
+        patience = 2 * max(ask.seconds for ask in waiting)
+        message = ("call", [(ask.name, ask.case, ask.seconds, True) for ask in waiting], AHEAD_SECONDS)
+        begun = time.monotonic()
+        try:
+            kind, *rest = self._guest.ask(message, self._until(patience))
+            while True:
+                results = _results(kind, rest, len(waiting))
+                seconds = (time.monotonic() - begun) / len(results)
+                for result in results:
+                    ask = waiting.popleft()
+                    if result is not None:
+                        self.keep(ask.question, result)
+                        self.spent_ahead[ask.question] = seconds
+                if not waiting:
+                    return
+                begun = time.monotonic()
+                kind, *rest = self._guest.next(self._until(patience))
+        except GuestEnded:
+            self._drop_guest()
 
     def read(self, name: str) -> Any:
         guest = self._ready(name)
         try:
             kind, *rest = guest.ask(("read", name), self._until(self.call_seconds))
-            found = _results(name, kind, rest, 1)[0]
-            if isinstance(found, StudentError):
-                raise found
-            return found.values[0]
+            result = _only_result(kind, rest)
         except GuestEnded as end:
             self._drop_guest()
             raise Stopped(f"stopped: reading `{name}`, your code {end}", safe=f"stopped: reading `{name}`") from None
+        if not isinstance(result, Answer):
+            raise student_error(name, result)
+        return result.values[0]
 
     def __enter__(self) -> GuestRunner:
         return self
@@ -158,8 +198,6 @@ class GuestRunner:
         self._drop_guest()
 
     def _ready(self, name: str) -> Guest:
-        if name in self._stopped:
-            raise AlreadyStopped(f"not run again: {self._stopped[name]}")
         if self._guest is None and time.monotonic() < self._deadline:
             self.load()
         if self._guest is None or time.monotonic() >= self._deadline:
@@ -189,17 +227,18 @@ def _ask_back(guest: Guest, answer: tuple[Any, ...], until: float) -> tuple[Any,
         return guest.ask(("error", {"type": "ValueError", "message": str(error)}), until)
 
 
-def _results(name: str, kind: str, rest: list[Any], count: int) -> list[Answer | StudentError]:
-    """Check the answer to `count` cases: as many results, or fewer and what the next one raised."""
-    if kind != "answers" or len(rest) != 2 or not isinstance(rest[0], list):
+def _results(kind: str, rest: list[Any], most: int) -> list[Answer | loading.Report | None]:
+    """Check what should be results of calls, at least one and at most `most`; None stands for a call that was not made."""
+    if kind != "answers" or len(rest) != 1 or not isinstance(rest[0], list) or not 0 < len(rest[0]) <= most:
         raise GuestEnded(NO_ANSWER)
-    results, report = rest
-    if not all(map(_is_result, results)) or not (report is None or _is_error_report(report)):
+    return [None if value is None else _result(value) for value in rest[0]]
+
+
+def _only_result(kind: str, rest: list[Any]) -> Answer | loading.Report:
+    result = _results(kind, rest, 1)[0]
+    if result is None:
         raise GuestEnded(NO_ANSWER)
-    if len(results) > count or (len(results) == count) != (report is None):
-        raise GuestEnded(NO_ANSWER)
-    answers: list[Answer | StudentError] = [Answer(*result) for result in results]
-    return answers if report is None else [*answers, student_error(name, report)]
+    return result
 
 
 def _answer_callback(handles: Sequence[Callable[..., Any]], rest: list[Any]) -> tuple[Any, ...]:
@@ -219,14 +258,14 @@ def _problem(unit: str, message: str) -> loading.Report:
     return {"type": "Stopped", "bases": [], "message": message, "where": [], "unit": unit}
 
 
-def _is_result(value: Any) -> bool:
-    return (
-        isinstance(value, tuple)
-        and len(value) == 2
-        and isinstance(value[0], list)
-        and len(value[0]) in (1, 2)
-        and _is_texts(value[1])
-    )
+def _result(value: Any) -> Answer | loading.Report:
+    if _is_error_report(value):
+        return value  # type: ignore[no-any-return]
+    if isinstance(value, tuple) and len(value) == 2:
+        values, warnings = value
+        if isinstance(values, list) and len(values) in (1, 2) and _is_texts(warnings):
+            return Answer(values, warnings)
+    raise GuestEnded(NO_ANSWER)
 
 
 def _is_texts(value: Any) -> bool:

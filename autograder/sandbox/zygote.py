@@ -55,7 +55,9 @@ class End(NamedTuple):
 
 
 class Zygote:
-    """One warm sandbox. Forks guests one after the other; `close` ends it and all of them."""
+    """One warm sandbox, which starts at once and is waited for with `ready`. Forks guests one after the other; `close` ends
+    it and all of them.
+    """
 
     def __init__(self, launch: Launch) -> None:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -83,6 +85,9 @@ class Zygote:
                 env=launch.environment,
                 cwd="/",
             )
+
+    def ready(self) -> None:
+        """Wait until it has started; raises `SandboxError` if it cannot."""
         if not self._receive(START_SECONDS)[0].get("ready"):
             raise self._failure("did not start")
 

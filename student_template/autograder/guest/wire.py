@@ -11,13 +11,14 @@ A *frame* is a prefix, a header and a payload:
 A *message* is the frame of a tuple whose first item is a string, its kind. From host to guest:
 
     ("load", filename, source, seconds, units in part)  answered by any number of ("unit", name), then ("loaded", report)
-    ("call", name, cases, seconds, repeat)              answered by ("answers", results, report or None)
-    ("read", name)                                      answered by ("answers", results, report or None)
+    ("call", asks, seconds)                             answered by ("answers", results), until each ask has a result
+    ("read", name)                                      answered by ("answers", [result])
     ("value", value) or ("error", report)               answers a callback
 
-and from guest to host, while a call runs, ("callback", handle, args, kwargs). A report is a dict of plain values. A case is
-the `Deferred` pair of a call's args and kwargs, a result the pair of its values (one, or two that differ) and warnings.
-Calls are made in turn up to the first that raises, whose report then ends the answer.
+and from guest to host, while a call runs, ("callback", handle, args, kwargs). A report is a dict of plain values. An ask is
+the tuple of a function's name, the `Deferred` pair of its args and kwargs, the seconds it may take, and whether to call it
+twice. Its result is the pair of values (one, or two that differ) and warnings, or the report of what it raised, or None if
+it was not made: none is begun after the `seconds` of the message, or after one that did not return.
 
 The host decodes bytes that a hostile guest wrote, so decoding never allocates more than a small multiple of the bytes it
 was given, never recurses deeper than `MAX_DEPTH`, and raises `WireError` for everything it does not understand.

@@ -19,12 +19,11 @@ from typing import Any
 
 import pytest
 
-from autograder.guest.wire import Deferred
 from autograder.kit.bench import HIDDEN, PASSED, Outcome, block, outcome_of, seeded
 from autograder.kit.ledger import Ledger
 from autograder.kit.local import explain
 from autograder.kit.marks import Graded
-from autograder.kit.student import AlreadyStopped, Answer, LocalRunner, Stopped, Student, StudentError
+from autograder.kit.student import LocalRunner, Student
 
 # One question's tests as plain data, fit for JSON; `autograder.platforms.suite` makes it.
 Suite = Mapping[str, Any]
@@ -33,25 +32,6 @@ Test = Callable[..., None]
 
 class NotPassed(Exception):
     """A test did not pass; the message is what the student may read."""
-
-
-class _Runner(LocalRunner):
-    """Calls no function again that did not return: a cell's time is short, and each test would wait anew."""
-
-    def __init__(self, namespace: dict[str, Any], suite: Suite) -> None:
-        names = [name for name in namespace if not name.startswith("_")]
-        super().__init__(namespace, {"names": names}, asked=suite["asked"], seconds=suite["call_seconds"])
-        self._stopped: dict[str, str] = {}
-
-    def call(
-        self, name: str, cases: Sequence[Deferred], handles: Sequence[Callable[..., Any]], *, repeat: bool
-    ) -> list[Answer | StudentError]:
-        if name in self._stopped:
-            raise AlreadyStopped(f"not run again: {self._stopped[name]}")
-        found = super().call(name, cases, handles, repeat=repeat)
-        if isinstance(found[-1], Stopped):
-            self._stopped[name] = found[-1].safe
-        return found
 
 
 def run_tests(namespace: dict[str, Any], suite: Suite, only: str = "") -> list[Outcome]:
@@ -65,7 +45,8 @@ def run_tests(namespace: dict[str, Any], suite: Suite, only: str = "") -> list[O
         wanted = {only}
         while needed := {tests[name][1].requires for name in wanted} - wanted - {""}:
             wanted |= needed
-    runner = _Runner(namespace, suite)
+    names = [name for name in namespace if not name.startswith("_")]
+    runner = LocalRunner(namespace, {"names": names}, asked=suite["asked"], seconds=suite["call_seconds"])
     outcomes: dict[str, Outcome] = {}
     with _quiet():
         reference = _module("reference", suite["reference"])

@@ -7,7 +7,7 @@ from autograder.guest import wire
 
 
 def double(values):
-    for byte in b"".join(bytes(piece) for piece in wire.frame(("answers", [([values], [])], None)))[:-1]:
+    for byte in b"".join(bytes(piece) for piece in wire.frame(("answers", [([values], [])])))[:-1]:
         os.write(3, bytes([byte]))
         time.sleep(0.02)
     time.sleep(60)

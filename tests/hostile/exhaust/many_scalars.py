@@ -3,9 +3,9 @@ import os
 import struct
 import time
 
-# ("answers", [([answer], [])], None), up to the answer and after it.
-BEFORE = b"t\3\0\0\0s\7\0\0\0answersl\1\0\0\0t\2\0\0\0l\1\0\0\0"
-AFTER = b"l\0\0\0\0N"
+# ("answers", [([answer], [])]), up to the answer and after it.
+BEFORE = b"t\2\0\0\0s\7\0\0\0answersl\1\0\0\0t\2\0\0\0l\1\0\0\0"
+AFTER = b"l\0\0\0\0"
 
 
 def double(values):

@@ -1,16 +1,18 @@
-# Answers a question of many parts with too few answers and no reason, and one of one part with too many.
+# Sends too few results for the calls it was asked to make together, and too many for a single one.
 # reason: no answer
 from autograder.guest import serve
 
-original = serve._call
+original = serve._answer
 
 
-def some_other_number(connection, namespace, message):
-    kind, results, report = original(connection, namespace, message)
-    return kind, results[1:] if len(results) > 1 else results * 2, report
+def some_other_number(connection, answer):
+    kind, *rest = answer
+    if kind == "answers":
+        rest = [rest[0][1:] if len(rest[0]) > 1 else rest[0] * 2]
+    original(connection, (kind, *rest))
 
 
-serve._call = some_other_number
+serve._answer = some_other_number
 
 
 def double(values):

@@ -7,7 +7,7 @@ from autograder.guest import wire
 
 def send(kind, bases):
     report = {"type": kind, "bases": bases, "message": "x", "where": [], "unit": ""}
-    os.write(3, b"".join(bytes(piece) for piece in wire.frame(("answers", [], report))))
+    os.write(3, b"".join(bytes(piece) for piece in wire.frame(("answers", [report]))))
     time.sleep(60)
 
 

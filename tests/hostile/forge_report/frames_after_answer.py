@@ -10,7 +10,7 @@ from autograder.guest import wire
 
 def later():
     time.sleep(0.002)
-    os.write(3, b"".join(bytes(piece) for piece in wire.frame(("answers", [([np.full(7, 1 / 7)], [])], None))) * 2)
+    os.write(3, b"".join(bytes(piece) for piece in wire.frame(("answers", [([np.full(7, 1 / 7)], [])]))) * 2)
 
 
 def double(values):

@@ -12,6 +12,6 @@ def send(*message):
 
 
 send("loaded", {"problems": [], "names": ["double", "softmax", "apply", "note"]})
-send("answers", [(["a note"], [])], None)
-send("answers", [([np.zeros(3)], [])], None)
+send("answers", [(["a note"], [])])
+send("answers", [([np.zeros(3)], [])])
 send("passed", 100)

@@ -15,9 +15,9 @@ class Figure:
 
 
 def double(values):
-    # ("answers", [([figure], [])], None)
-    header = bytearray(b"t\3\0\0\0s\7\0\0\0answersl\1\0\0\0t\2\0\0\0l\1\0\0\0v")
-    header += wire.encode({"title": "", "axes": (0.0, 1.0), "colorbars": []})[0] + b"l\0\0\0\0N"
+    # ("answers", [([figure], [])])
+    header = bytearray(b"t\2\0\0\0s\7\0\0\0answersl\1\0\0\0t\2\0\0\0l\1\0\0\0v")
+    header += wire.encode({"title": "", "axes": (0.0, 1.0), "colorbars": []})[0] + b"l\0\0\0\0"
     os.write(3, wire.PREFIX.pack(b"ATN1", len(header), 0) + header)
     return None
 

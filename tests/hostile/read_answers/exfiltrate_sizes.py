@@ -3,8 +3,8 @@ import os
 import struct
 import time
 
-# ("answers", [([answer], [])], None), up to the answer.
-BEFORE = b"t\3\0\0\0s\7\0\0\0answersl\1\0\0\0t\2\0\0\0l\1\0\0\0"
+# ("answers", [([answer], [])]), up to the answer.
+BEFORE = b"t\2\0\0\0s\7\0\0\0answersl\1\0\0\0t\2\0\0\0l\1\0\0\0"
 
 
 def double(values):

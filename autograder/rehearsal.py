@@ -1,0 +1,43 @@
+"""Learn from the reference solution which calls the tests make, so that a guest can be asked all of them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
+
+from autograder.guest import wire
+from autograder.kit.student import MAX_KEPT, Answer, LocalRunner, StudentError, question_of
+from autograder.sandbox.runner import Ask
+
+# The reference is the course's own and ends by itself; this only keeps a broken one from holding up a worker for ever.
+SECONDS = 60.0
+
+
+class Rehearsal(LocalRunner):
+    """Runs the tests on the reference, and notes the calls of each. Which do not depend on a submission's answers is plain
+    from what they are: a submission that answers otherwise is asked otherwise, one call at a time.
+    """
+
+    def __init__(self, reference: ModuleType, asked: set[str]) -> None:
+        super().__init__(vars(reference), {"names": list(vars(reference))}, asked=asked, seconds=SECONDS)
+        self.asks: dict[str, list[Ask]] = {}
+        self._test: list[Ask] = []
+        self._seconds = 0.0
+
+    def begin(self, test: str, seconds: float) -> None:
+        """The next calls are those of `test`, which may take `seconds` each."""
+        self._test = self.asks[test] = []
+        self._seconds = seconds
+
+    def call(
+        self, name: str, case: wire.Deferred, handles: Sequence[Callable[..., Any]], *, repeat: bool
+    ) -> Answer | StudentError:
+        if not repeat:
+            # A call that takes long is not asked ahead, and the rest of its test is not worth the wait.
+            raise StudentError(f"`{name}` takes long")
+        if not handles and case.size <= MAX_KEPT:
+            # A copy, for a test may change its arrays later.
+            frozen = wire.Deferred(case.header, (memoryview(b"".join(case.buffers)),))
+            self._test.append(Ask(name, frozen, question_of(name, frozen), self._seconds))
+        return super().call(name, case, handles, repeat=False)
