@@ -16,7 +16,7 @@ ENFORCED = {
         "processes: namespaces of its own for users, processes and IPC; no forking; ends with one kill",
     ),
     "sandlock": (
-        "files: Landlock lets it read libraries, Python and NumPy only, and write nowhere",
+        "files: Landlock lets it read libraries, Python and NumPy only, and write nowhere; other names are refused alike",
         "network: no sockets at all, by the filter of system calls",
         "processes: no forking and no threads; Landlock and the filter forbid signals to others",
     ),

@@ -6,7 +6,6 @@ An attack is a file in tests/hostile/<kind>/ whose first line says what it tries
     # reason: text         a regular expression that the record must contain: why the grader stopped it
     # never: text          a regular expression that nothing a student reads may contain
     # machine: x86_64      the only machine on which it makes sense
-    # hole: both: text     a known hole on a backend (or `both`); the test must fail until it is closed
 
 A line `probe NAME: ok` in what an attack prints is a success that fails its test; any other end of such a line is a refusal.
 """
@@ -22,14 +21,14 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 DOCUMENT = HERE.parent / "docs" / "security.md"
 BEGIN, END = "<!-- attacks: begin -->", "<!-- attacks: end -->"
-DIRECTIVE = re.compile(r"# (expect|reason|never|machine|hole): (.+)")
+DIRECTIVE = re.compile(r"# (expect|reason|never|machine): (.+)")
 
 # In the order of the table: what each kind is called there, and what stops it.
 KINDS = {
     "read_answers": (
         "read the answers, or carry hidden inputs out",
-        "the guest's root (bubblewrap) or Landlock (sandlock) holds no course; a clean environment; no /proc; nothing that "
-        "a submission says after its first hidden input is shown to students",
+        "the guest's root (bubblewrap) holds no course, or each path is judged and Landlock refuses the rest (sandlock); a "
+        "clean environment; no /proc; nothing that a submission says after its first hidden input is shown to students",
     ),
     "find_in_memory": (
         "find the answers in memory",
@@ -88,7 +87,6 @@ class Attack:
     reason: str
     never: str
     machine: str
-    holes: dict[str, str]
 
     @property
     def kind(self) -> str:
@@ -123,27 +121,20 @@ def read_attack(path: Path) -> Attack:
         if match is None:
             break
         said[match[1]] = match[2]
-    backends, _, hole = said.get("hole", "").partition(": ")
-    names = ["bubblewrap", "sandlock"] if backends == "both" else [backends] if backends else []
     points = float(said.get("expect", "0").split()[0])
-    return Attack(
-        path, first[2:], points, said.get("reason", ""), said.get("never", ""), said.get("machine", ""),
-        dict.fromkeys(names, hole),
-    )  # fmt: skip
+    return Attack(path, first[2:], points, said.get("reason", ""), said.get("never", ""), said.get("machine", ""))
 
 
 def table() -> str:
-    """The table of docs/security.md: kind, number of attacks, known holes, what stops it."""
+    """The table of docs/security.md: kind, number of attacks, what stops it."""
     found = attacks()
-    lines = ["| kind | attacks | open holes | what stops it |", "|---|---:|---:|---|"]
-    total = holes = 0
+    lines = ["| kind | attacks | what stops it |", "|---|---:|---|"]
+    total = 0
     for kind, (title, stops) in KINDS.items():
-        own = [attack for attack in found if attack.kind == kind]
-        count = len(own) + (INTAKE_CASES if kind == "poison_intake" else 0)
-        open_ = sum(bool(attack.holes) for attack in own)
-        total, holes = total + count, holes + open_
-        lines.append(f"| {title} | {count} | {open_} | {stops} |")
-    lines.append(f"| all | {total} | {holes} | |")
+        count = sum(attack.kind == kind for attack in found) + (INTAKE_CASES if kind == "poison_intake" else 0)
+        total += count
+        lines.append(f"| {title} | {count} | {stops} |")
+    lines.append(f"| all | {total} | |")
     return "\n".join(lines)
 
 

@@ -26,6 +26,7 @@ NAMESPACES = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_N
 MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_RDONLY = 2, 4, 8, 1
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_CAPBSET_DROP = 1, 4, 38, 24
 SECCOMP_SET_MODE_FILTER = 1
+SECCOMP_FILTER_FLAG_NEW_LISTENER = 8
 _CLONE = {"x86_64": 56, "aarch64": 220}
 _SECCOMP = {"x86_64": 317, "aarch64": 277}
 _CAPSET = {"x86_64": 126, "aarch64": 91}
@@ -145,8 +146,11 @@ def hide_files(readable: list[str]) -> None:
         raise ConfinementError(f"Landlock: {error}") from None
 
 
-def filter_system_calls(program: bytes) -> None:
-    """Install a filter made by `seccomp.program`; there is no way back."""
+def filter_system_calls(program: bytes, *, listen: bool = False) -> int:
+    """Install a filter made by `seccomp.program`; there is no way back. With `listen`, returns its listener's descriptor."""
     filter_ = _SockFprog(len(program) // 8, program)
     number = _SECCOMP[os.uname().machine]
-    _check(_libc.syscall(number, SECCOMP_SET_MODE_FILTER, 0, ctypes.byref(filter_)), "filter system calls")
+    flags = SECCOMP_FILTER_FLAG_NEW_LISTENER if listen else 0
+    result = int(_libc.syscall(number, SECCOMP_SET_MODE_FILTER, flags, ctypes.byref(filter_)))
+    _check(min(result, 0), "filter system calls")
+    return result

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import platform
 import struct
+from typing import NamedTuple
 
 AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
@@ -40,8 +41,38 @@ _TABLE = """
 # Calls whose arguments are looked at; see `_rules`.
 _SPECIAL = {"clone", "clone3", "prctl", "prlimit64", "fcntl", "ioctl", "socketpair", "kill", "tgkill", "seccomp"}
 
-# Landlock hides what files hold, but lets modes and dates be changed; only for a guest with a file system of its own.
-_OWN_FILES_ONLY = {"chmod", "fchmod", "fchmodat", "utimensat"}
+
+class PathCall(NamedTuple):
+    """Where a call's arguments have its path, the folder it starts from, and its flags; whether it follows a last link."""
+
+    path: int
+    directory: int | None = None
+    flags: int | None = None
+    follows: bool = True
+
+
+# For a guest that sees the host's files: calls that say something of a file by its path, judged one by one in `paths`.
+PATH_CALLS = {
+    "open": PathCall(0),
+    "openat": PathCall(1, directory=0),
+    "stat": PathCall(0),
+    "lstat": PathCall(0, follows=False),
+    "newfstatat": PathCall(1, directory=0, flags=3),
+    "statx": PathCall(1, directory=0, flags=2),
+    "access": PathCall(0),
+    "faccessat": PathCall(1, directory=0),
+    "faccessat2": PathCall(1, directory=0, flags=3),
+    "readlink": PathCall(0, follows=False),
+    "readlinkat": PathCall(1, directory=0, follows=False),
+    "statfs": PathCall(0),
+}
+# And calls that would change one: it has no place to write to, and the error would tell what is there.
+_CHANGES = {
+    *("creat", "mkdir", "mkdirat", "rmdir", "unlink", "unlinkat", "rename", "renameat", "renameat2", "link", "linkat"),
+    *("symlink", "symlinkat", "truncate", "chmod", "fchmod", "fchmodat", "utimensat"),
+}
+# `paths` knows only the working directory that such a guest begins with.
+_MOVES = {"chdir", "fchdir"}
 
 CLONE_THREAD = 0x00010000
 CLONE_NAMESPACES = 0x7E020080  # new user, mount, pid, network, IPC, UTS, cgroup or time namespace
@@ -53,8 +84,8 @@ _FCNTL = (0, 1, 2, 3, 4, 1030)
 _IOCTL = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 
 _LOAD, _EQUAL, _ANY_BIT, _AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x45, 0x35, 0x54, 0x06
-_ALLOW, _KILL = 0x7FFF0000, 0x80000000
-_EPERM, _ENOSYS = 0x00050001, 0x00050026
+_ALLOW, _KILL, _ASK = 0x7FFF0000, 0x80000000, 0x7FC00000
+_EPERM, _ENOSYS, _EROFS = 0x00050001, 0x00050026, 0x0005001E
 _NUMBER, _ARCH = 0, 4
 _X32 = 0x40000000
 
@@ -125,10 +156,20 @@ def _rules(namespaces: bool) -> dict[str, list[Instruction]]:
     }
 
 
+def _outside(name: str) -> int:
+    """The verdict on a call of a guest without a root of its own."""
+    if name in PATH_CALLS:
+        return _ASK
+    if name in _CHANGES:
+        return _EROFS
+    return _EPERM if name in _MOVES else _ALLOW
+
+
 def program(*, namespaces: bool, machine: str | None = None) -> bytes:
     """The filter as the kernel takes it: an array of `struct sock_filter`.
 
-    Without `namespaces` the guest sees the host's files and processes, so more is refused.
+    Without `namespaces` the guest sees the host's files and processes, so more is refused, and calls with a path wait for
+    the answer of whoever holds the filter's listener.
     """
     machine = machine or platform.machine()
     table = numbers(machine)
@@ -141,8 +182,8 @@ def program(*, namespaces: bool, machine: str | None = None) -> bytes:
         (_RETURN, 0, 0, _KILL),
     ]
     for name, number in table.items():
-        if name not in _SPECIAL and (namespaces or name not in _OWN_FILES_ONLY):
-            code += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ALLOW)]
+        if name not in _SPECIAL:
+            code += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ALLOW if namespaces else _outside(name))]
     for name, rule in _rules(namespaces).items():
         code += [(_EQUAL, 0, len(rule), table[name]), *rule]
     code.append((_RETURN, 0, 0, _EPERM))

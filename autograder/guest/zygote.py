@@ -9,6 +9,7 @@ second submission.
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import importlib
 import json
@@ -20,7 +21,7 @@ import socket
 import sys
 import warnings
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 _HERE = Path(__file__).resolve()
 sys.path[:] = [
@@ -29,9 +30,10 @@ sys.path[:] = [
     *(path for path in sys.path if path not in ("", str(_HERE.parent))),
 ]
 
-from autograder.guest import confine, figures, seccomp, serve  # noqa: E402
+from autograder.guest import confine, figures, paths, seccomp, serve  # noqa: E402
 
 GUEST_SOCKET = 3
+WATCH_SOCKET = 4
 
 
 def main() -> None:
@@ -68,43 +70,68 @@ def main() -> None:
             shutil.rmtree(settings["stage"], ignore_errors=True)
 
 
+class Guest(NamedTuple):
+    """A guest that runs, and what answers for its paths if it has no root of its own."""
+
+    pid: int
+    watch: paths.PathWatch | None
+
+
 def _loop(control: socket.socket, settings: dict[str, Any], program: bytes) -> None:
-    guests: dict[int, int] = {}
+    guests: dict[int, Guest] = {}
+    watches: dict[int, paths.PathWatch] = {}
     poll = select.poll()
     poll.register(control, select.POLLIN)
     while True:
-        for descriptor, _ in poll.poll():
+        for descriptor, event in poll.poll():
             if descriptor == control.fileno():
                 data, handed, _, _ = socket.recv_fds(control, 65536, 2)
                 if not data:
                     return
                 try:
-                    pid = _fork_guest(control, settings, program, json.loads(data), handed)
-                except confine.ConfinementError as error:
+                    guest = _fork_guest(control, settings, program, json.loads(data), handed)
+                except (confine.ConfinementError, OSError) as error:
                     control.send(json.dumps({"failed": str(error)}).encode())
                     continue
-                pidfd = os.pidfd_open(pid)
-                guests[pidfd] = pid
+                pidfd = os.pidfd_open(guest.pid)
+                guests[pidfd] = guest
                 poll.register(pidfd, select.POLLIN)
-                socket.send_fds(control, [json.dumps({"pid": pid}).encode()], [pidfd])
+                if guest.watch is not None:
+                    watches[guest.watch.listener] = guest.watch
+                    poll.register(guest.watch.listener, select.POLLIN)
+                socket.send_fds(control, [json.dumps({"pid": guest.pid}).encode()], [pidfd])
                 for handle in handed:
                     os.close(handle)
+            elif descriptor in watches:
+                if event & select.POLLIN:
+                    watches[descriptor].answer()
+                else:
+                    poll.unregister(descriptor)
+                    watches.pop(descriptor).close()
             else:
                 poll.unregister(descriptor)
-                pid = guests.pop(descriptor)
-                _, status, used = os.wait4(pid, 0)
+                guest = guests.pop(descriptor)
+                _, status, used = os.wait4(guest.pid, 0)
                 os.close(descriptor)
-                ended = {"ended": pid, "status": os.waitstatus_to_exitcode(status), "memory": used.ru_maxrss * 1024}
+                ended = {"ended": guest.pid, "status": os.waitstatus_to_exitcode(status), "memory": used.ru_maxrss * 1024}
                 control.send(json.dumps(ended).encode())
 
 
 def _fork_guest(
     control: socket.socket, settings: dict[str, Any], program: bytes, limits: dict[str, Any], handed: list[int]
-) -> int:
-    pid = confine.fork_into_namespaces() if settings["namespaces"] else os.fork()
+) -> Guest:
+    if settings["namespaces"]:
+        pid = confine.fork_into_namespaces()
+        if pid == 0:
+            _be_guest(control, settings, program, limits, handed)
+        return Guest(pid, None)
+    ours, theirs = socket.socketpair()
+    pid = os.fork()
     if pid == 0:
-        _be_guest(control, settings, program, limits, handed)
-    return pid
+        _be_guest(control, settings, program, limits, [*handed, theirs.fileno()])
+    with ours:
+        theirs.close()
+        return Guest(pid, paths.watch(pid, ours, settings["readable"], os.environ["HOME"]))
 
 
 def _be_guest(
@@ -113,11 +140,12 @@ def _be_guest(
     # A process group of its own, or a signal to the group would reach the zygote.
     os.setsid()
     # Numbers above the ones wanted, so that no dup2 overwrites a descriptor that is still needed.
-    stream, output = (os.dup(os.dup(os.dup(handle))) for handle in handed)
+    stream, output, *line = (fcntl.fcntl(handle, fcntl.F_DUPFD, 64) for handle in handed)
     nothing = os.open("/dev/null", os.O_RDONLY)
-    for source, target in ((nothing, 0), (output, 1), (output, 2), (stream, GUEST_SOCKET)):
+    kept = [nothing, output, output, stream, *line]
+    for target, source in enumerate(kept):
         os.dup2(source, target)
-    os.closerange(GUEST_SOCKET + 1, 65536)
+    os.closerange(len(kept), 65536)
     control.detach()
     connection = serve.Connection(socket.socket(fileno=GUEST_SOCKET))
     try:
@@ -130,14 +158,18 @@ def _be_guest(
             open_files=limits["open_files"],
             threads=limits["threads"] if settings["namespaces"] else None,
         )
+        confine.die_with_parent()
         if settings["namespaces"]:
             confine.mount_private(limits["scratch_bytes"], limits["scratch_files"])
+            confine.drop_privileges()
+            confine.filter_system_calls(program)
         else:
             os.chdir(os.environ["HOME"])
             confine.hide_files(settings["readable"])
-        confine.die_with_parent()
-        confine.drop_privileges()
-        confine.filter_system_calls(program)
+            watched = socket.socket(fileno=WATCH_SOCKET)
+            paths.wait_for_watch(watched)
+            confine.drop_privileges()
+            paths.hand_over(watched, confine.filter_system_calls(program, listen=True))
         connection.send(("confined",))
     except BaseException as error:
         connection.send(("unconfined", f"{type(error).__name__}: {error}"))

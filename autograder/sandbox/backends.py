@@ -1,7 +1,8 @@
 """The ways to start a worker's sandbox: how the zygote is run, and where it finds what it needs.
 
 *bubblewrap* gives the guests a root of their own and new namespaces. *sandlock* needs no namespaces, so it also works in
-containers: Landlock hides the files, and the filter of system calls does the rest. Both end in the same locked child.
+containers: Landlock closes the files, the zygote judges each path that is named, and the filter of system calls does the
+rest. Both end in the same locked child.
 """
 
 from __future__ import annotations
@@ -182,7 +183,8 @@ def sandlock() -> Launch:
         [str(root / "site")],
         {**ENVIRONMENT, "HOME": str(root / "empty"), "MPLCONFIGDIR": str(root / "matplotlib")},
         namespaces=False,
-        readable=[str(path.resolve()) for path in readable if path.exists()],
+        # By every name they have: a path is looked at step by step.
+        readable=sorted({str(name) for path in readable if path.exists() for name in (path, path.resolve())}),
         stage=stage,
     )
 

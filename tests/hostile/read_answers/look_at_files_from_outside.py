@@ -1,5 +1,4 @@
 # Learns sizes, dates and link targets of files it may not open: does a hidden test exist, did a neighbour hand in?
-# hole: sandlock: Landlock does not restrict stat, access and readlink, so names, sizes and dates of host files show
 import os
 
 
