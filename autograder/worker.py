@@ -49,9 +49,9 @@ from autograder.slips import SlipFinder
 class GradingBench(Bench):
     """The bench of a grading run: hidden tests, the reference, and submissions from a connection."""
 
-    def __init__(self, course: Course, problem_set: ProblemSet, connection: Connection, backend: str | None = None) -> None:
+    def __init__(self, course: Course, problem_set: ProblemSet, connection: Connection, opening: Opening) -> None:
         super().__init__(course.ledger, problem_set.assignment.seed)
-        self.backend = backend
+        self.opening = opening
         self.problem_set = problem_set
         self.connection = connection
         self.solution = import_file(problem_set.solution)
@@ -64,7 +64,6 @@ class GradingBench(Bench):
         self.calls: dict[str, list[Call]] = {}
         self.candidates: dict[str, list[variants.Variant]] = {}
         self.figures: dict[str, FigureView] = {}
-        self.opening = Opening(backend)
         self.zygote: Zygote | None = None
         self.rehearsal = Rehearsal(self.solution, self.asked)
 
@@ -133,7 +132,7 @@ class GradingBench(Bench):
         report: Report = {"problems": [], "names": []}
         try:
             if self.zygote is None:
-                self.zygote = open_zygote(self.backend)
+                self.zygote = open_zygote(self.opening.backend)
             backend = self.zygote.backend
             with GuestRunner(
                 self.zygote, submission.filename, submission.source, self.problem_set.limits, self.asked
@@ -293,12 +292,14 @@ def main() -> int:
     root, slug, descriptor, conditions = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), json.loads(sys.argv[4])
     # Between submissions its closed connection ends a worker; this ends it in the midst of one.
     confine.die_with_parent()
+    # First, for it takes a second.
+    opening = Opening(conditions["backend"] or None)
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     # The course's own files import each other as `solutions.…`, wherever the grader was started.
     sys.path.insert(0, str(root))
     course = load_course(root)
     problem_set = course.problem_set(slug).at_share(conditions["share"])
-    bench = GradingBench(course, problem_set, Connection(descriptor), conditions["backend"] or None)
+    bench = GradingBench(course, problem_set, Connection(descriptor), opening)
     return int(pytest.main(pytest_options(problem_set), plugins=[bench]))
 
 

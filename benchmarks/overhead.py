@@ -34,7 +34,7 @@ from autograder.guest import loading
 from autograder.guest.figures import FigureView
 from autograder.intake import Submission
 from autograder.kit.student import Call, LocalRunner, Student
-from autograder.sandbox.guest import Guest, open_zygote
+from autograder.sandbox.guest import Guest, Opening, open_zygote
 from autograder.sandbox.runner import GuestRunner
 from autograder.worker import GradingBench, pytest_options
 
@@ -229,7 +229,7 @@ def main() -> None:
     course = load_course(ROOT)
     problem_set = course.problem_set(options.problem_set)
     ours, _theirs = socket.socketpair()
-    bench = Measure(course, problem_set, Connection(ours.detach()), options.backend)
+    bench = Measure(course, problem_set, Connection(ours.detach()), Opening(options.backend))
     bench.zygote = bench.opening.wait()
     bench.rounds = options.rounds
     pytest.main(pytest_options(problem_set), plugins=[bench])

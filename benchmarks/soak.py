@@ -27,6 +27,7 @@ from processes import descendants, memory_kb, open_files, threads
 from autograder.course import load_course
 from autograder.intake import Submission
 from autograder.kit.marks import graded_mark
+from autograder.sandbox.guest import Opening
 from autograder.worker import GradingBench, pytest_options
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -119,7 +120,7 @@ def main() -> int:
     ours, _theirs = socket.socketpair()
     with tempfile.TemporaryDirectory() as scratch:
         tempfile.tempdir = scratch
-        bench = Soak(course, problem_set, Connection(ours.detach()), options.backend)
+        bench = Soak(course, problem_set, Connection(ours.detach()), Opening(options.backend))
         bench.count, bench.scratch = options.submissions, Path(scratch)
         bench.zygote = bench.opening.wait()
         pytest.main(pytest_options(problem_set), plugins=[bench])

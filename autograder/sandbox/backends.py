@@ -64,7 +64,7 @@ def interpreter() -> Path:
 
 def offered_paths() -> list[Path]:
     """Files and folders of the packages that student code may import, with all that they need."""
-    found: dict[Path, None] = {}
+    found: set[Path] = set()
     queue, seen = list(OFFERED), set()
     while queue:
         name = queue.pop()
@@ -75,15 +75,14 @@ def offered_paths() -> list[Path]:
             distribution = importlib.metadata.distribution(name)
         except importlib.metadata.PackageNotFoundError:
             raise SandboxError(f"the package {name} is not installed; run `make grade` to set everything up") from None
-        for file in distribution.files or []:
-            top = file.parts[0]
+        for top in {file.parts[0] for file in distribution.files or []}:
             if top not in ("..", "__pycache__") and not top.endswith((".dist-info", ".pth")):
-                found[Path(str(distribution.locate_file(top)))] = None
+                found.add(Path(str(distribution.locate_file(top))))
         for text in distribution.requires or []:
             requirement = Requirement(text)
             if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
                 queue.append(requirement.name)
-    return list(found)
+    return sorted(found)
 
 
 def find_bwrap() -> Path | None:

@@ -194,6 +194,7 @@ class Opening:
     """A sandbox that starts while the caller does something else: with the backend named, or the first that works here."""
 
     def __init__(self, backend: str | None = None) -> None:
+        self.backend = backend
         self._names = [backend] if backend else list(BACKENDS)
         self._reasons: list[str] = []
         self._zygote = self._start_next()

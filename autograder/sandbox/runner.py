@@ -33,7 +33,9 @@ AHEAD_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Limits:
-    """Everything a submission may use. Seconds are wall time, for one call, for loading one unit, and in all."""
+    """Everything a submission may use. Seconds of one call, and of loading one unit, are processor time, and
+    `WAITING_SHARE` times as much by the clock; those of the whole submission are by the clock.
+    """
 
     call_seconds: float = 5.0
     load_seconds: float = 20.0
@@ -137,7 +139,7 @@ class GuestRunner(Runner):
     ) -> Answer | StudentError:
         guest = self._ready(name)
         # The guest's own timer ends each call; this ends a guest that has switched it off.
-        until = self._until(self.call_seconds * (2 if repeat else 1))
+        until = self._until((2 if repeat else 1) * self.call_seconds)
         try:
             kind, *rest = guest.ask(("call", [(name, case, self.call_seconds, repeat)], math.inf), until)
             while kind == "callback":
@@ -209,7 +211,7 @@ class GuestRunner(Runner):
         return self._guest
 
     def _until(self, seconds: float) -> float:
-        return min(self._deadline, time.monotonic() + seconds + GRACE_SECONDS)
+        return min(self._deadline, time.monotonic() + loading.WAITING_SHARE * seconds + GRACE_SECONDS)
 
     def _drop_guest(self) -> None:
         if self._guest is not None:

@@ -6,6 +6,7 @@ from autograder.guest import wire
 
 signal.signal(signal.SIGALRM, signal.SIG_IGN)
 signal.setitimer(signal.ITIMER_REAL, 0)
+signal.setitimer(signal.ITIMER_PROF, 0)
 DATA = b"".join(bytes(piece) for piece in wire.frame(("unit", "x"))) * 1000
 while True:
     os.write(3, DATA)
