@@ -22,12 +22,14 @@ class Rehearsal(LocalRunner):
     def __init__(self, reference: ModuleType, asked: set[str]) -> None:
         super().__init__(vars(reference), {"names": list(vars(reference))}, asked=asked, seconds=SECONDS)
         self.asks: dict[str, list[Ask]] = {}
-        self._test: list[Ask] = []
+        self.cut_short: set[str] = set()  # tests whose end the rehearsal does not know
+        self._test = ""
         self._seconds = 0.0
 
     def begin(self, test: str, seconds: float) -> None:
         """The next calls are those of `test`, which may take `seconds` each."""
-        self._test = self.asks[test] = []
+        self._test = test
+        self.asks[test] = []
         self._seconds = seconds
 
     def call(
@@ -35,9 +37,10 @@ class Rehearsal(LocalRunner):
     ) -> Answer | StudentError:
         if not repeat:
             # A call that takes long is not asked ahead, and the rest of its test is not worth the wait.
+            self.cut_short.add(self._test)
             raise StudentError(f"`{name}` takes long")
         if not handles and case.size <= MAX_KEPT:
             # A copy, for a test may change its arrays later.
             frozen = wire.Deferred(case.header, (memoryview(b"".join(case.buffers)),))
-            self._test.append(Ask(name, frozen, question_of(name, frozen), self._seconds))
+            self.asks[self._test].append(Ask(name, frozen, question_of(name, frozen), self._seconds))
         return super().call(name, case, handles, repeat=False)

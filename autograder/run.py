@@ -24,6 +24,9 @@ from autograder.journal import Attempt, Journal, Record, Stored
 # A worker that is silent for longer than a submission's whole time and this has a fault of its own.
 MARGIN_SECONDS = 60.0
 TRIES = 2
+UNSOUND = """the reference solution fails tests here, so nothing is graded by them:
+{tests}
+`course validate {slug}` says more; a package of another version than the course was made with may be the reason"""
 Key = TypeVar("Key", bound=Hashable)
 
 
@@ -75,10 +78,14 @@ def cores() -> int:
 
 @dataclass(frozen=True)
 class Conditions:
-    """What submissions are graded under: which sandbox (empty: the first that works), and which share of the limits."""
+    """What submissions are graded under: which sandbox (empty: the first that works), and which share of the limits.
+
+    With `unsound`, also by tests that the reference solution itself fails: for their author, who wants to see all of it.
+    """
 
     backend: str = ""
     share: float = 1.0
+    unsound: bool = False
 
 
 @dataclass(frozen=True)
@@ -165,6 +172,8 @@ def graded(
                     raise WorkerError(answer["failed"])
                 elif not worker.ready:
                     worker.ready = True
+                    if answer["unsound"] and not conditions.unsound:
+                        raise WorkerError(UNSOUND.format(slug=problem_set.slug, tests="\n".join(answer["unsound"])))
                 if key is not None:
                     tries[key] = tries.get(key, 0) + 1
                     fault = "fault" in answer or answer["extra_data"]["provenance"]["fault"]

@@ -83,14 +83,14 @@ class GradingBench(Bench):
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         if session.testsfailed:
             raise session.Interrupted(f"{session.testsfailed} errors during collection")
-        self.rehearse(session.items)
+        unsound = self.rehearse(session.items)
         try:
             self.zygote = self.opening.wait()
         except SandboxError as error:
             # Without a sandbox there is nothing to grade with, whatever the submission.
             self.connection.send_bytes(json.dumps({"failed": str(error)}).encode())
             return True
-        self.connection.send_bytes(json.dumps({"ready": len(session.items)}).encode())
+        self.connection.send_bytes(json.dumps({"ready": len(session.items), "unsound": unsound}).encode())
         while True:
             try:
                 task = json.loads(self.connection.recv_bytes())
@@ -106,8 +106,8 @@ class GradingBench(Bench):
             self.zygote.close()
         return True
 
-    def rehearse(self, items: list[pytest.Item]) -> None:
-        """Run the tests on the reference once, to learn their calls."""
+    def rehearse(self, items: list[pytest.Item]) -> list[str]:
+        """Run the tests on the reference once, to learn their calls; returns those that it fails, each with the reason."""
         self.runner = self.rehearsal
         for item in items:
             self.rehearsal.begin(item.name, self.problem_set.call_seconds(_mark(item).question))
@@ -115,6 +115,11 @@ class GradingBench(Bench):
         # What is loaded by now stays, and need not be looked at when a submission is cleared away.
         gc.collect()
         gc.freeze()
+        return [
+            f"{outcome.test}: {outcome.message}"
+            for outcome in self.outcomes.values()
+            if outcome.status in (FAILED, FAULT) and outcome.test not in self.rehearsal.cut_short
+        ]
 
     def grade(self, submission: Submission, items: list[pytest.Item], *, first_failure: bool = False) -> dict[str, Any]:
         """Grade one submission, with `first_failure` only up to it; the record says so if the grader was at fault."""

@@ -36,7 +36,11 @@ from autograder.journal import Journal, Record
 from autograder.run import Task
 
 HERE = Path(__file__).resolve().parent
-RIGHT = (HERE / "hostile_course/solutions/tiny.py").read_text(encoding="utf-8")
+REFERENCE = (HERE / "hostile_course/solutions/tiny.py").read_text(encoding="utf-8")
+# Rounds large scores otherwise than the reference does, so that a test which is too strict costs it points.
+RIGHT = REFERENCE.replace(
+    "return powers / powers.sum()", "return powers / powers.sum() * (1 + (scores.max() > 1e6) * 1e-13)"
+)
 # One grading loads its file slowly, so that a crash meets it at work; two hand in the same bytes.
 SUBMISSIONS = {
     "s001": RIGHT,
@@ -72,7 +76,7 @@ def change_tests(root: Path) -> None:
     """Change the tests so that points change."""
     path = root / "assignments/tiny/test_hidden.py"
     text = path.read_text(encoding="utf-8")
-    path.write_text(text.replace("reference.softmax(x), atol=1e-9", "reference.softmax(x) + 1, atol=1e-9"), encoding="utf-8")
+    path.write_text(text.replace("reference.softmax(x), atol=1e-9", "reference.softmax(x), atol=0"), encoding="utf-8")
 
 
 def files(root: Path) -> dict[str, object]:

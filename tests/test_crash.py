@@ -53,7 +53,8 @@ def test_a_power_cut_at_any_step_of_a_write(steps: Steps, pool: ProcessPoolExecu
 @pytest.mark.slow
 def test_killed_at_any_moment(moments: Moments, pool: ProcessPoolExecutor, tmp_path: Path) -> None:
     rows = [pool.submit(moments.crash, tmp_path / str(seed), seed, KILLS) for seed in range(2)]
-    assert sum(row.result() for row in rows) > KILLS  # most of them met the command at work
+    # What a killed run had done is not done again, so later ones may end before their kill; the first do not.
+    assert all(row.result() for row in rows)
 
 
 @pytest.mark.slow

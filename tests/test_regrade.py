@@ -24,13 +24,17 @@ from autograder.regrade import changes, counts
 pytestmark = pytest.mark.slow
 
 HERE = Path(__file__).resolve().parent
-RIGHT = (HERE / "hostile_course/solutions/tiny.py").read_text(encoding="utf-8")
+REFERENCE = (HERE / "hostile_course/solutions/tiny.py").read_text(encoding="utf-8")
+# Rounds large scores otherwise than the reference does.
+RIGHT = REFERENCE.replace(
+    "return powers / powers.sum()", "return powers / powers.sum() * (1 + (scores.max() > 1e6) * 1e-13)"
+)
 ONLY_DOUBLE = "def double(values):\n    return 2 * values\n"
 # Right for small scores only, so it fails the mended test as it failed the wrong one.
 OVERFLOWS = RIGHT.replace("scores - np.max(scores)", "scores")
 SUBMISSIONS = {"s001": RIGHT, "s002": ONLY_DOUBLE, "s003": OVERFLOWS, "s004": RIGHT.replace("2 *", "3 *"), "s005": RIGHT}
 MENDED = "reference.softmax(x), atol=1e-9"
-WRONG = "reference.softmax(x) + 0.1, atol=1e-9"
+WRONG = "reference.softmax(x), atol=0"
 MANUAL = {"s001": {"note": Manual(0.5, "well put")}, "s002": {"note": Manual(1.0)}}
 
 
@@ -238,17 +242,45 @@ def test_going_back_and_forth_between_tests_needs_no_grading(continued: TinyCour
 
 def test_a_fault_of_the_grader_changes_nothing_and_is_tried_again(continued: TinyCourse) -> None:
     before = continued.points()
-    continued.change_tests("x[0] = MARK", "x[0] = MARKS")
+    # A name that is nowhere, met only by who rounds otherwise than the reference does.
+    broken = "x[0] = MARK if (student.softmax(x + MARK) == reference.softmax(x + MARK)).all() else MARKS"
+    continued.change_tests("x[0] = MARK", broken)
+    continued.change_tests("def test_apply_hidden(student, rng)", "def test_apply_hidden(student, rng, reference)")
     answer = continued.run("regrade", "tiny", "--only", "s001", "--apply")
     assert answer.exit_code == 1
     assert "grader fault, points stay" in answer.stdout
     assert "0 of 0 attempts change" in answer.stdout
     assert continued.points() == before
     # Mended in another way than before, so that it must be graded.
-    continued.change_tests("x[0] = MARKS", "x[0] = +MARK")
+    continued.change_tests(broken, "x[0] = +MARK")
     answer = continued.run("regrade", "tiny", "--only", "s001", "--apply")
     assert answer.exit_code == 0
     assert continued.points() == before | {"s001": AFTER["s001"]}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("reference.softmax(x), atol=1e-12", "reference.softmax(x) + 1, atol=1e-12", "test_softmax_hidden: `softmax(x)`"),
+        ("x[0] = MARK", "x[0] = MARKS", "name 'MARKS' is not defined"),
+    ],
+)
+def test_nothing_is_graded_by_a_test_that_the_reference_fails(
+    continued: TinyCourse, old: str, new: str, reason: str
+) -> None:
+    before, points = continued.files(), continued.points()
+    continued.change_tests(old, new)
+    for command in (("grade", "tiny", continued.hand_in({"s009": RIGHT})), ("regrade", "tiny", "--apply")):
+        answer = continued.run(*command)
+        assert answer.exit_code == 2
+        assert "the reference solution fails tests here, so nothing is graded by them" in answer.stderr
+        assert reason in answer.stderr
+        assert "course validate tiny" in answer.stderr
+    kept = {name: content for name, content in continued.files().items() if "s009" not in name}
+    assert kept.items() >= before.items()
+    assert continued.points() == points
+    continued.change_tests(new, old)
+    assert continued.run("regrade", "tiny", "--only", "s001").exit_code == 0
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,7 @@ def test_a_call_that_takes_long_ends_the_rehearsal_of_its_test(rehearsal: Rehear
     with pytest.raises(StudentError, match="takes long"):
         student.once.same(2)
     assert rehearsal.namespace["calls"] == [1]
+    assert rehearsal.cut_short == {"test_it"}
     # Another test may still ask the same function.
     rehearsal.begin("test_another", 5.0)
     student.same(3)

@@ -27,11 +27,11 @@ from autograder.worker import import_file
 KILLED_SHARE = 0.95
 # The reference must do with this share of the time and memory that a submission has.
 LIMITS_SHARE = 0.1
-# Limits are of wall time, and a busy machine is not the reference's fault.
+# A machine that is busy now is not the reference's fault.
 LIMITS_TRIES = 2
 SHUFFLES = 3
 Key = tuple[str, str]
-_USUAL = Conditions()
+_USUAL = Conditions(unsound=True)
 
 
 class _Graded:
@@ -95,7 +95,7 @@ def _graded_checks(
     for form in (module, notebook):
         tasks["template", form] = Task(Submission("template", form, files[f"{problem_set.slug}/{form}"]))
     for _ in range(LIMITS_TRIES):
-        found = _Graded(problem_set, grade("reference and template", tasks, Conditions(share=LIMITS_SHARE)))
+        found = _Graded(problem_set, grade("reference and template", tasks, Conditions(share=LIMITS_SHARE, unsound=True)))
         failing = found.not_passed(("reference", "module"))
         if not failing:
             break
