@@ -7,16 +7,19 @@ from types import ModuleType
 from typing import Any
 
 from autograder.guest import wire
-from autograder.kit.student import MAX_KEPT, Answer, LocalRunner, StudentError, question_of
+from autograder.kit.student import Answer, LocalRunner, StudentError, question_of
 from autograder.sandbox.runner import Ask
 
 # The reference is the course's own and ends by itself; this only keeps a broken one from holding up a worker for ever.
 SECONDS = 60.0
+MAX_AHEAD = 2**16  # bytes of a call's arguments: with more of them, a message of its own hardly matters
 
 
 class Rehearsal(LocalRunner):
-    """Runs the tests on the reference, and notes the calls of each. Which do not depend on a submission's answers is plain
-    from what they are: a submission that answers otherwise is asked otherwise, one call at a time.
+    """Runs the tests on the reference, and notes the calls of each.
+
+    Where a test makes arguments of earlier answers, a submission that answers otherwise is asked something else than was
+    noted; that call is then made in its turn.
     """
 
     def __init__(self, reference: ModuleType, asked: set[str]) -> None:
@@ -39,7 +42,7 @@ class Rehearsal(LocalRunner):
             # A call that takes long is not asked ahead, and the rest of its test is not worth the wait.
             self.cut_short.add(self._test)
             raise StudentError(f"`{name}` takes long")
-        if not handles and case.size <= MAX_KEPT:
+        if not handles and case.size <= MAX_AHEAD:
             # A copy, for a test may change its arrays later.
             frozen = wire.Deferred(case.header, (memoryview(b"".join(case.buffers)),))
             self.asks[self._test].append(Ask(name, frozen, question_of(name, frozen), self._seconds))

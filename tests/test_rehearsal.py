@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from autograder.guest import wire
-from autograder.kit.student import MAX_KEPT, Student, StudentError
-from autograder.rehearsal import Rehearsal
+from autograder.kit.student import Student, StudentError
+from autograder.rehearsal import MAX_AHEAD, Rehearsal
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_calls_that_cannot_be_made_ahead_are_not_noted(rehearsal: Rehearsal) -> 
     student = Student(rehearsal)
     # Nobody knows what a function of the test will answer.
     assert student.apply(lambda x: x + 1, 1) == 2
-    student.same(np.zeros(MAX_KEPT // 8 + 1))
+    student.same(np.zeros(MAX_AHEAD // 8 + 1))
     assert arguments(rehearsal) == []
     assert student.apply(student.same, 1) == 1
     assert arguments(rehearsal) == [("apply", "same")]

@@ -182,6 +182,13 @@ def test_a_guest_that_ends_ahead_decides_nothing(runner: GuestRunner, student: S
     assert student.plus_one(1.0) == 2.0
 
 
+def test_more_calls_than_a_message_holds_are_made_in_their_turn(runner: GuestRunner, student: Student) -> None:
+    (large,) = asks("count", np.zeros(2**23))
+    runner.ask_ahead([*asks("count", 1.0), *[large] * (wire.MAX_PAYLOAD // 2**26 + 1)])
+    assert student.value("counted") == 0
+    assert student.count(1.0) == 1.0
+
+
 @pytest.mark.parametrize("results", [[], [None] * 9, [5], [([1.0], [])] * 3, [{"type": "ValueError"}], "x"])
 def test_nonsense_ahead_ends_the_guest_and_decides_nothing(zygote: Zygote, results: Any) -> None:
     source = (

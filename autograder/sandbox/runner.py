@@ -178,6 +178,8 @@ class GuestRunner(Runner):
                     return
                 begun = time.monotonic()
                 kind, *rest = self._guest.next(self._until(patience))
+        except wire.WireError:
+            return  # more than a message holds
         except GuestEnded:
             self._drop_guest()
 
