@@ -24,9 +24,7 @@ from autograder.journal import Attempt, Journal, Record, Stored
 # A worker that is silent for longer than a submission's whole time and this has a fault of its own.
 MARGIN_SECONDS = 60.0
 TRIES = 2
-UNSOUND = """the reference solution fails tests here, so nothing is graded by them:
-{tests}
-`course validate {slug}` says more; a package of another version than the course was made with may be the reason"""
+SHOWN = 10  # tests named in one message
 Key = TypeVar("Key", bound=Hashable)
 
 
@@ -173,7 +171,7 @@ def graded(
                 elif not worker.ready:
                     worker.ready = True
                     if answer["unsound"] and not conditions.unsound:
-                        raise WorkerError(UNSOUND.format(slug=problem_set.slug, tests="\n".join(answer["unsound"])))
+                        raise WorkerError(_unsound(answer["unsound"], problem_set.slug))
                 if key is not None:
                     tries[key] = tries.get(key, 0) + 1
                     fault = "fault" in answer or answer["extra_data"]["provenance"]["fault"]
@@ -191,6 +189,16 @@ def graded(
     finally:
         for worker in workers:
             worker.stop()
+
+
+def _unsound(tests: list[str], slug: str) -> str:
+    lines = ["the reference solution fails tests here, so nothing is graded by them:", *tests[:SHOWN]]
+    if len(tests) > SHOWN:
+        lines.append(f"and {len(tests) - SHOWN} more")
+    advice = (
+        f"`course validate {slug}` says more; a package of another version than the course was made with may be the reason"
+    )
+    return "\n".join([*lines, advice])
 
 
 def _sound(answer: Record, earlier: Record | None, submission: Submission, problem_set: ProblemSet) -> Record:

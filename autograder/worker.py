@@ -116,7 +116,8 @@ class GradingBench(Bench):
         gc.collect()
         gc.freeze()
         return [
-            f"{outcome.test}: {outcome.message}"
+            # Of a fault the last line says what it was, of a failure the first.
+            f"{outcome.test}: {outcome.message.splitlines()[-1 if outcome.status == FAULT else 0]}"
             for outcome in self.outcomes.values()
             if outcome.status in (FAILED, FAULT) and outcome.test not in self.rehearsal.cut_short
         ]
