@@ -3,8 +3,8 @@
 Started by the host as `python -I -S zygote.py CONTROL_FD SETTINGS_JSON`. The host sends, over a SOCK_SEQPACKET control
 socket, one JSON object a guest with two descriptors: the guest's end of the frame socket, and the pipe for its output. The
 answer is the guest's pid with a pidfd; later, when it has ended, its pid with its wait status and the most memory it held
-at once, in bytes, the warm interpreter's included. No student code ever runs in this process, and a guest never serves a
-second submission.
+at once, in bytes, the warm interpreter's included. For guests without a root of their own it also judges the paths they name
+(`paths`). No student code ever runs in this process, and a guest never serves a second submission.
 """
 
 from __future__ import annotations
