@@ -137,6 +137,9 @@ LookUp = Callable[[str], Any]
 
 
 class _Encoder:
+    # Slots, here and below: a tenth of the time of a call.
+    __slots__ = ("arrays", "buffers", "handles", "header", "keys", "size", "values")
+
     def __init__(self, handles: list[Callable[..., Any]] | None) -> None:
         self.header = bytearray()
         self.buffers: Buffers = []
@@ -283,6 +286,8 @@ def frame(value: Any) -> Buffers:
 
 class _Decoder:
     """Reads one header from front to back. Where its bytes end too early, `IndexError` or `struct.error` is raised."""
+
+    __slots__ = ("arrays", "at", "end", "handle_callable", "header", "keys", "look_up", "payload", "used", "values")
 
     def __init__(
         self,
