@@ -133,6 +133,14 @@ def test_links_and_dots_lead_nowhere_else(student: Student, tree: Path, path: st
     assert student.stat([str(tree / "shown" / path)]) == [(errno.EACCES, "")]
 
 
+@pytest.mark.parametrize("path", ["out/", "out/.", "out//", "back/..", "secret/", "inner/../../../out/"])
+def test_a_link_before_a_slash_is_followed_by_whatever_call(student: Student, tree: Path, path: str) -> None:
+    # `lstat` stops at a last link, but with a slash behind it the kernel goes on.
+    whole = str(tree / "shown") + "/" + path
+    assert student.lstat([whole]) == [(errno.EACCES, "")]
+    assert student.ways(whole)["readlink"][0] == errno.EACCES
+
+
 def test_of_a_link_that_leads_out_only_the_link_is_seen(student: Student, tree: Path) -> None:
     assert student.lstat([str(tree / "shown/secret")]) == [(0, str((tree / "shown/secret").lstat().st_ino))]
     assert student.ways(str(tree / "shown/secret"))["readlink"] == (0, str(tree / "hidden/file"))

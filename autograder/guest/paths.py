@@ -26,6 +26,7 @@ _GO_ON = 1  # SECCOMP_USER_NOTIF_FLAG_CONTINUE
 _AT_FDCWD, _AT_SYMLINK_NOFOLLOW = 0xFFFFFF9C, 0x100
 _PAGE = 4096
 _MAX_PATH, _MAX_LINKS = 4096, 40  # the kernel's own bounds
+_CALLS = {number: seccomp.PATH_CALLS[name] for name, number in seccomp.numbers().items() if name in seccomp.PATH_CALLS}
 
 
 class PathWatch:
@@ -36,7 +37,6 @@ class PathWatch:
         self.listener = listener
         self._readable = readable
         self._home = home
-        self._calls = {number: name for name, number in seccomp.numbers().items()}
 
     def answer(self) -> None:
         """Answer the call that waits, if it still does."""
@@ -45,7 +45,7 @@ class PathWatch:
         with contextlib.suppress(FileNotFoundError):
             fcntl.ioctl(self.listener, _RECEIVE, notification)
             call, _, _, number, _, _, *arguments = _NOTIFICATION.unpack(notification)
-            good = self._may(seccomp.PATH_CALLS[self._calls[number]], arguments)
+            good = self._may(_CALLS[number], arguments)
             fcntl.ioctl(self.listener, _SEND, _RESPONSE.pack(call, 0, 0 if good else -errno.EACCES, _GO_ON if good else 0))
 
     def close(self) -> None:
@@ -93,7 +93,8 @@ class PathWatch:
             if not self._is_readable(there) and not any(root.startswith(f"{there}/") for root in self._readable):
                 return False
             target = ""
-            if follow or any(step not in ("", ".") for step in steps):
+            # With a slash behind it a last link is followed too: then what is left is an empty step.
+            if follow or steps:
                 with contextlib.suppress(OSError):
                     target = os.readlink(there)
             if target:
