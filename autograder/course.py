@@ -12,9 +12,9 @@ from typing import Annotated, Any, Literal, TypeVar
 import yaml
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from autograder.kit.ledger import Ledger
 from autograder.sandbox.runner import Limits
 from autograder.sandbox.zygote import GuestLimits
+from autograder.testing.ledger import Ledger
 
 Slug = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,40}$")]
 Positive = Annotated[float, Field(gt=0)]

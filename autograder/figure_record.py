@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.guest.figures import FigureView
+from autograder.runtime.figures import FigureView
 
 MAX_BYTES = 100_000
 # Enough for any drawing, and the same whatever order a threaded BLAS adds in.

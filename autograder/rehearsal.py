@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
-from autograder.guest import wire
-from autograder.kit.student import Answer, LocalRunner, StudentError, question_of
+from autograder.runtime import wire
 from autograder.sandbox.runner import Ask
+from autograder.testing.student import Answer, LocalRunner, StudentError, question_of
 
 # The reference is the course's own and ends by itself; this only keeps a broken one from holding up a worker for ever.
 SECONDS = 60.0

@@ -8,11 +8,11 @@ from typing import Any
 
 from autograder import figure_record
 from autograder.course import ProblemSet
-from autograder.guest.figures import FigureView
-from autograder.guest.loading import Report
 from autograder.journal import Record
-from autograder.kit.bench import FAILED, FAULT, PASSED, Outcome, all_undone, is_undone
-from autograder.kit.student import problem_text
+from autograder.runtime.figures import FigureView
+from autograder.runtime.loading import Report
+from autograder.testing.bench import FAILED, FAULT, PASSED, Outcome, all_undone, is_undone
+from autograder.testing.student import problem_text
 from autograder.variants import Variant
 
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-from autograder.guest import wire
-from autograder.kit.student import Call, LocalRunner, Student, StudentError, alike, question_of
+from autograder.runtime import wire
+from autograder.testing.student import Call, LocalRunner, Student, StudentError, alike, question_of
 from autograder.variants import Variant
 
 # Mutants are the course's own and end by themselves; this only keeps a broken one from holding up a worker for ever.

@@ -32,18 +32,18 @@ import autograder
 from autograder import scoring, variants
 from autograder.course import Course, CourseError, ProblemSet, load_course
 from autograder.guest import confine
-from autograder.guest.figures import FigureView
-from autograder.guest.loading import Report
 from autograder.intake import Submission
-from autograder.kit.bench import FAILED, FAULT, Bench, is_hidden, missing_requirements
-from autograder.kit.marks import Graded, graded_mark
-from autograder.kit.student import Call, StudentError
 from autograder.rehearsal import Rehearsal
+from autograder.runtime.figures import FigureView
+from autograder.runtime.loading import Report
 from autograder.sandbox.backends import SandboxError
 from autograder.sandbox.guest import Opening, open_zygote
 from autograder.sandbox.runner import GuestRunner
 from autograder.sandbox.zygote import Zygote
 from autograder.slips import SlipFinder
+from autograder.testing.bench import FAILED, FAULT, Bench, is_hidden, missing_requirements
+from autograder.testing.marks import Graded, graded_mark
+from autograder.testing.student import Call, StudentError
 
 
 class GradingBench(Bench):

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.guest import wire
+from autograder.runtime import wire
 
 SECONDS = 0.5  # a frame here has a few thousand bytes; a decoder that loops or recurses takes far longer
 SECONDS_PER_MB = 30.0

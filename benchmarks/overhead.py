@@ -30,12 +30,12 @@ import pytest
 from processes import processor_seconds
 
 from autograder.course import load_course
-from autograder.guest import loading
-from autograder.guest.figures import FigureView
 from autograder.intake import Submission
-from autograder.kit.student import Call, LocalRunner, Student
+from autograder.runtime import loading
+from autograder.runtime.figures import FigureView
 from autograder.sandbox.guest import Guest, Opening, open_zygote
 from autograder.sandbox.runner import GuestRunner
+from autograder.testing.student import Call, LocalRunner, Student
 from autograder.worker import GradingBench, pytest_options
 
 ROOT = Path(__file__).resolve().parents[1]

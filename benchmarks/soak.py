@@ -26,8 +26,8 @@ from processes import descendants, memory_kb, open_files, threads
 
 from autograder.course import load_course
 from autograder.intake import Submission
-from autograder.kit.marks import graded_mark
 from autograder.sandbox.guest import Opening
+from autograder.testing.marks import graded_mark
 from autograder.worker import GradingBench, pytest_options
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -384,7 +384,7 @@ def test_writing_twice_changes_nothing(files: dict[str, bytes], tmp_path: Path) 
 
 def test_the_template_holds_the_kit_and_not_the_grader(course: Course) -> None:
     names = set(template_files(course))
-    assert {"README.md", "conftest.py", "pytest.ini", "requirements.txt", "autograder/kit/student.py"} <= names
+    assert {"README.md", "conftest.py", "pytest.ini", "requirements.txt", "autograder/testing/student.py"} <= names
     assert not any("sandbox" in name or "worker" in name or "variants" in name for name in names)
     for name, content in template_files(course).items():
         if name.endswith(".py"):

@@ -29,8 +29,8 @@ from autograder.feedback.drawing import description, image_source
 from autograder.feedback.html import visible
 from autograder.feedback.page import student_page
 from autograder.grades import Grade, grades
-from autograder.guest.figures import AxesView, ColorbarView, FigureView, ImageView, LineView
 from autograder.journal import Journal
+from autograder.runtime.figures import AxesView, ColorbarView, FigureView, ImageView, LineView
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -11,8 +11,8 @@ import pytest
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
-from autograder.guest import figures, wire
-from autograder.guest.figures import AxesView, ColorbarView, FigureView
+from autograder.runtime import figures, wire
+from autograder.runtime.figures import AxesView, ColorbarView, FigureView
 
 # Two rows, three columns, and no symmetry: every flip or transposition changes it.
 TABLE = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])

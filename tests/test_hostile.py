@@ -30,14 +30,14 @@ from rich.console import Console
 
 from autograder import run as engine
 from autograder.course import ProblemSet, load_course
-from autograder.guest import wire
 from autograder.intake import Submission, Unreadable, find_submissions
 from autograder.journal import Journal, Stored
-from autograder.kit.student import Student, StudentError
+from autograder.runtime import wire
 from autograder.sandbox.backends import SandboxError
 from autograder.sandbox.guest import open_zygote
 from autograder.sandbox.runner import GuestRunner
 from autograder.table import grades_table
+from autograder.testing.student import Student, StudentError
 
 HERE = Path(__file__).resolve().parent
 BACKENDS = ["bubblewrap", "sandlock"]

@@ -22,8 +22,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.course import CourseError
-from autograder.guest import loading
 from autograder.intake import Roster, Submission, Unreadable, entries, find_roster, find_submissions, read_roster
+from autograder.runtime import loading
 
 NOON = datetime.datetime(2026, 9, 20, 12, 0, 0, tzinfo=datetime.UTC)
 

@@ -21,8 +21,8 @@ from nbgrader_tools import nbgrader_api, succeed
 
 from autograder.authoring.release import write
 from autograder.course import ProblemSet, load_course
-from autograder.kit.bench import HIDDEN
 from autograder.platforms.nbgrader import nbgrader_files
+from autograder.testing.bench import HIDDEN
 
 ROOT = Path(__file__).resolve().parents[1]
 

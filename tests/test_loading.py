@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from autograder import kit
-from autograder.guest import loading, wire
+from autograder.runtime import loading, wire
 
 NAME = "handed_in"
 Loaded = tuple[dict[str, Any], loading.Report]

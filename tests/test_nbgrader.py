@@ -36,9 +36,9 @@ from autograder.gradebook import gradebook_url, sync
 from autograder.grades import grades
 from autograder.intake import find_submissions
 from autograder.journal import Journal
-from autograder.kit.bench import HIDDEN
 from autograder.platforms.nbgrader import nbgrader_files
 from autograder.platforms.suite import question_suite
+from autograder.testing.bench import HIDDEN
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "examples" / "submissions" / "ps1"

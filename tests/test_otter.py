@@ -207,7 +207,7 @@ def test_a_function_that_does_not_return_is_called_once() -> None:
 
 
 REQUIRING = '''
-from autograder.kit import graded, require
+from autograder.testing import graded, require
 
 
 @graded("mix", points=1)

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autograder.kit.student import Stopped, Student
 from autograder.sandbox import backends
 from autograder.sandbox.backends import SandboxError
 from autograder.sandbox.guest import Guest
 from autograder.sandbox.runner import GuestRunner, Limits
 from autograder.sandbox.zygote import GuestLimits, Zygote
+from autograder.testing.student import Stopped, Student
 
 SOURCE = b"""
 import ctypes, os, signal

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.guest import wire
-from autograder.kit.student import Student, StudentError
 from autograder.rehearsal import MAX_AHEAD, Rehearsal
+from autograder.runtime import wire
+from autograder.testing.student import Student, StudentError
 
 
 @pytest.fixture

@@ -10,8 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.guest import wire
-from autograder.kit.student import (
+from autograder.runtime import wire
+from autograder.sandbox.backends import BACKENDS, SandboxError, offered_paths
+from autograder.sandbox.guest import open_zygote
+from autograder.sandbox.runner import Ask, GuestRunner, Limits
+from autograder.sandbox.zygote import GuestLimits, Zygote
+from autograder.testing.student import (
     AlreadyStopped,
     Mismatch,
     NotDone,
@@ -21,10 +25,6 @@ from autograder.kit.student import (
     Undefined,
     question_of,
 )
-from autograder.sandbox.backends import BACKENDS, SandboxError, offered_paths
-from autograder.sandbox.guest import open_zygote
-from autograder.sandbox.runner import Ask, GuestRunner, Limits
-from autograder.sandbox.zygote import GuestLimits, Zygote
 
 SOURCE = b"""
 import os, signal, sys, threading, time

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.guest import loading
-from autograder.guest.figures import FigureView
-from autograder.guest.wire import Foreign
-from autograder.kit.student import (
+from autograder.runtime import loading
+from autograder.runtime.figures import FigureView
+from autograder.runtime.wire import Foreign
+from autograder.testing.student import (
     AlreadyStopped,
     LocalRunner,
     Mismatch,

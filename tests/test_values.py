@@ -1,4 +1,4 @@
-"""The kit's helpers: what each accepts, and the sentence it says of everything else."""
+"""What tests are written with: what each accepts, and the sentence it says of everything else."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder import kit
-from autograder.guest.figures import FigureView
-from autograder.guest.wire import MAX_INT_BYTES, Foreign
-from autograder.kit import Mismatch
+from autograder import testing
+from autograder.runtime.figures import FigureView
+from autograder.runtime.wire import MAX_INT_BYTES, Foreign
+from autograder.testing import Mismatch
 
 HUGE = 2 ** (8 * MAX_INT_BYTES - 1) - 1  # the largest integer that can arrive
 FOREIGN = Foreign("torch.Tensor")
@@ -56,7 +56,7 @@ def equal(one: Any, other: Any) -> bool:
     ],
 )
 def test_array_gives_back_an_array_that_fits(value: np.ndarray, options: dict[str, Any]) -> None:
-    assert kit.array(value, name="f(x)", **options) is value
+    assert testing.array(value, name="f(x)", **options) is value
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_array_gives_back_an_array_that_fits(value: np.ndarray, options: dict[st
     ],
 )
 def test_array_takes_nested_lists_where_the_question_does(value: Any, kind: str, expected: np.ndarray) -> None:
-    assert equal(kit.array(value, name="f(x)", kind=kind, lists=True), expected)
+    assert equal(testing.array(value, name="f(x)", kind=kind, lists=True), expected)
 
 
 @pytest.mark.parametrize(
@@ -108,18 +108,18 @@ def test_array_takes_nested_lists_where_the_question_does(value: Any, kind: str,
     ],
 )
 def test_array_names_what_does_not_fit(value: Any, options: dict[str, Any], sentence: str) -> None:
-    assert said(kit.array, value, name="f(x)", **options) == sentence
+    assert said(testing.array, value, name="f(x)", **options) == sentence
 
 
 def test_array_refuses_half_precision_as_it_says() -> None:
-    assert "float16" in said(kit.array, np.zeros(2, np.float16), name="f(x)")
+    assert "float16" in said(testing.array, np.zeros(2, np.float16), name="f(x)")
 
 
 @given(st.lists(st.floats() | st.integers() | st.booleans() | st.text(max_size=2) | st.none() | st.lists(st.integers())))
 def test_array_of_any_list_gives_an_array_or_a_sentence(value: list[Any]) -> None:
     # Anything else than a Mismatch would count as the test's fault, not as the student's answer.
     try:
-        kit.array(value, name="f(x)", lists=True)
+        testing.array(value, name="f(x)", lists=True)
     except Mismatch:
         return
     assert np.asarray(value).dtype == np.float64
@@ -142,14 +142,14 @@ def test_array_of_any_list_gives_an_array_or_a_sentence(value: list[Any]) -> Non
     ],
 )
 def test_scalar_gives_a_float(value: Any, expected: float) -> None:
-    number = kit.scalar(value, name="f(x)")
+    number = testing.scalar(value, name="f(x)")
     assert type(number) is float
     assert number == expected
 
 
 def test_scalar_lets_infinity_and_nan_pass_where_the_question_does() -> None:
-    assert kit.scalar(math.inf, name="f(x)", finite=False) == math.inf
-    assert math.isnan(kit.scalar(np.array(np.nan), name="f(x)", finite=False))
+    assert testing.scalar(math.inf, name="f(x)", finite=False) == math.inf
+    assert math.isnan(testing.scalar(np.array(np.nan), name="f(x)", finite=False))
 
 
 @pytest.mark.parametrize(
@@ -176,60 +176,60 @@ def test_scalar_lets_infinity_and_nan_pass_where_the_question_does() -> None:
     ids=lambda value: type(value).__name__,
 )
 def test_scalar_names_what_is_no_number(value: Any, sentence: str) -> None:
-    assert said(kit.scalar, value, name="f(x)") == sentence
+    assert said(testing.scalar, value, name="f(x)") == sentence
 
 
 @pytest.mark.parametrize("value", [True, False, np.True_, np.False_, np.array(True)])
 def test_boolean_gives_a_bool(value: Any) -> None:
-    truth = kit.boolean(value, name="f(x)")
+    truth = testing.boolean(value, name="f(x)")
     assert type(truth) is bool
     assert truth == value
 
 
 @pytest.mark.parametrize("value", [0, np.int8(3), np.int64(-7), 10**30])
 def test_integer_gives_an_int(value: Any) -> None:
-    number = kit.integer(value, name="f(x)")
+    number = testing.integer(value, name="f(x)")
     assert type(number) is int
     assert number == value
 
 
 @pytest.mark.parametrize("value", [Fraction(1, 3), 5, -(10**30)])
 def test_fraction_gives_a_fraction(value: Any) -> None:
-    number = kit.fraction(value, name="f(x)")
+    number = testing.fraction(value, name="f(x)")
     assert type(number) is Fraction
     assert number == value
 
 
 def test_text_gives_the_string() -> None:
-    assert kit.text("because", name="reading") == "because"
+    assert testing.text("because", name="reading") == "because"
 
 
 @pytest.mark.parametrize(
     ("helper", "value", "sentence"),
     [
-        (kit.boolean, 1, "`f(x)` should be True or False, but is int '1'"),
-        (kit.boolean, None, "`f(x)` should be True or False, but is None (is a `return` missing?)"),
-        (kit.boolean, "True", "`f(x)` should be True or False, but is str 'True'"),
-        (kit.boolean, np.array([True]), "`f(x)` should be True or False, but is an array of shape (1,) and type bool"),
-        (kit.boolean, FOREIGN, "`f(x)` should be True or False, but is an object of type torch.Tensor"),
-        (kit.integer, 2.0, "`f(x)` should be a whole number, but is float '2.0'"),
-        (kit.integer, True, "`f(x)` should be a whole number, but is bool 'True'"),
-        (kit.integer, np.False_, "`f(x)` should be a whole number, but is bool 'False'"),
-        (kit.integer, Fraction(2), "`f(x)` should be a whole number, but is Fraction '2'"),
-        (kit.fraction, 0.5, "`f(x)` should be an exact fractions.Fraction, but is float '0.5'"),
-        (kit.fraction, True, "`f(x)` should be an exact fractions.Fraction, but is bool 'True'"),
-        (kit.fraction, "1/2", "`f(x)` should be an exact fractions.Fraction, but is str '1/2'"),
-        (kit.text, b"a", "`f(x)` should be a string, but is a bytes"),
-        (kit.text, ["a"], "`f(x)` should be a string, but is a list"),
-        (kit.text, FOREIGN, "`f(x)` should be a string, but is an object of type torch.Tensor"),
-        (kit.figure, None, "`f(x)` should return a matplotlib Figure, but is None (is a `return` missing?)"),
+        (testing.boolean, 1, "`f(x)` should be True or False, but is int '1'"),
+        (testing.boolean, None, "`f(x)` should be True or False, but is None (is a `return` missing?)"),
+        (testing.boolean, "True", "`f(x)` should be True or False, but is str 'True'"),
+        (testing.boolean, np.array([True]), "`f(x)` should be True or False, but is an array of shape (1,) and type bool"),
+        (testing.boolean, FOREIGN, "`f(x)` should be True or False, but is an object of type torch.Tensor"),
+        (testing.integer, 2.0, "`f(x)` should be a whole number, but is float '2.0'"),
+        (testing.integer, True, "`f(x)` should be a whole number, but is bool 'True'"),
+        (testing.integer, np.False_, "`f(x)` should be a whole number, but is bool 'False'"),
+        (testing.integer, Fraction(2), "`f(x)` should be a whole number, but is Fraction '2'"),
+        (testing.fraction, 0.5, "`f(x)` should be an exact fractions.Fraction, but is float '0.5'"),
+        (testing.fraction, True, "`f(x)` should be an exact fractions.Fraction, but is bool 'True'"),
+        (testing.fraction, "1/2", "`f(x)` should be an exact fractions.Fraction, but is str '1/2'"),
+        (testing.text, b"a", "`f(x)` should be a string, but is a bytes"),
+        (testing.text, ["a"], "`f(x)` should be a string, but is a list"),
+        (testing.text, FOREIGN, "`f(x)` should be a string, but is an object of type torch.Tensor"),
+        (testing.figure, None, "`f(x)` should return a matplotlib Figure, but is None (is a `return` missing?)"),
         (
-            kit.figure,
+            testing.figure,
             np.zeros(2),
             "`f(x)` should return a matplotlib Figure, but is an array of shape (2,) and type float64",
         ),
         (
-            kit.figure,
+            testing.figure,
             Foreign("matplotlib.axes._axes.Axes"),
             "`f(x)` should return the Figure, but returns its Axes; return `ax.figure`",
         ),
@@ -241,11 +241,11 @@ def test_each_helper_names_what_it_got_instead(helper: Callable[..., Any], value
 
 def test_figure_gives_the_view() -> None:
     view = FigureView(title="weights")
-    assert kit.figure(view, name="heatmap(w)") is view
+    assert testing.figure(view, name="heatmap(w)") is view
 
 
 def test_a_long_answer_is_cut_in_the_sentence() -> None:
-    assert len(said(kit.scalar, "x" * 10_000, name="f(x)")) < 200
+    assert len(said(testing.scalar, "x" * 10_000, name="f(x)")) < 200
 
 
 # --- parts
@@ -253,7 +253,7 @@ def test_a_long_answer_is_cut_in_the_sentence() -> None:
 
 @pytest.mark.parametrize("value", [(1, 2), [1, 2]])
 def test_parts_gives_a_tuple(value: Any) -> None:
-    assert kit.parts(value, 2, name="attention(q, k, v)") == (1, 2)
+    assert testing.parts(value, 2, name="attention(q, k, v)") == (1, 2)
 
 
 @pytest.mark.parametrize(
@@ -269,15 +269,15 @@ def test_parts_gives_a_tuple(value: Any) -> None:
     ids=lambda value: type(value).__name__,
 )
 def test_parts_names_another_number_of_things(value: Any, sentence: str) -> None:
-    assert said(kit.parts, value, 2, name="f(x)") == sentence
+    assert said(testing.parts, value, 2, name="f(x)") == sentence
 
 
 # --- require, same, close, rounding
 
 
 def test_require_passes_what_is_true_and_says_its_message_otherwise() -> None:
-    kit.require(np.bool_(True), "never said")
-    assert said(kit.require, np.bool_(False), "the rows should sum to one") == "the rows should sum to one"
+    testing.require(np.bool_(True), "never said")
+    assert said(testing.require, np.bool_(False), "the rows should sum to one") == "the rows should sum to one"
 
 
 @pytest.mark.parametrize(
@@ -298,7 +298,7 @@ def test_require_passes_what_is_true_and_says_its_message_otherwise() -> None:
     ids=str,
 )
 def test_same_passes_what_is_equal(actual: Any, expected: Any) -> None:
-    kit.same(actual, expected, name="f(x)")
+    testing.same(actual, expected, name="f(x)")
 
 
 @pytest.mark.parametrize(
@@ -324,7 +324,7 @@ def test_same_passes_what_is_equal(actual: Any, expected: Any) -> None:
     ids=["number", "text", "float", "shape", "array", "0-d", "nan", "foreign"],
 )
 def test_same_names_the_first_difference(actual: Any, expected: Any, sentence: str) -> None:
-    assert said(kit.same, actual, expected, name="f(x)") == sentence
+    assert said(testing.same, actual, expected, name="f(x)") == sentence
 
 
 @pytest.mark.parametrize(
@@ -342,7 +342,7 @@ def test_same_names_the_first_difference(actual: Any, expected: Any, sentence: s
     ids=str,
 )
 def test_close_passes_what_lies_within_the_tolerance(actual: Any, expected: Any, atol: float) -> None:
-    kit.close(actual, expected, atol=atol, name="f(x)")
+    testing.close(actual, expected, atol=atol, name="f(x)")
 
 
 @pytest.mark.parametrize(
@@ -363,22 +363,22 @@ def test_close_passes_what_lies_within_the_tolerance(actual: Any, expected: Any,
     ],
 )
 def test_close_names_the_first_number_that_is_not(actual: Any, expected: Any, sentence: str) -> None:
-    assert said(kit.close, actual, expected, atol=0.25, name="f(x)") == sentence
+    assert said(testing.close, actual, expected, atol=0.25, name="f(x)") == sentence
 
 
 @given(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6), st.floats(0, 1e6))
 def test_close_is_the_absolute_difference(actual: float, expected: float, atol: float) -> None:
     if abs(actual - expected) <= atol:
-        kit.close(actual, expected, atol=atol, name="f(x)")
+        testing.close(actual, expected, atol=atol, name="f(x)")
     else:
-        said(kit.close, actual, expected, atol=atol, name="f(x)")
+        said(testing.close, actual, expected, atol=atol, name="f(x)")
 
 
 def test_rounding_is_operations_times_eps_times_the_largest_number() -> None:
-    assert kit.rounding(1.0) == 8 * 2.0**-52
-    assert kit.rounding([-4.0, 2.0], 3) == 3 * 2.0**-52 * 4
-    assert kit.rounding(np.ones((2, 2)), 10, np.float32) == 10 * 2.0**-23
-    assert kit.rounding([]) == 0
+    assert testing.rounding(1.0) == 8 * 2.0**-52
+    assert testing.rounding([-4.0, 2.0], 3) == 3 * 2.0**-52 * 4
+    assert testing.rounding(np.ones((2, 2)), 10, np.float32) == 10 * 2.0**-23
+    assert testing.rounding([]) == 0
 
 
 # --- whatever a student returns, a helper's refusal is a Mismatch, never another error: that would be the test's fault
@@ -398,20 +398,20 @@ RETURNED: dict[str, Any] = {
     "a complex NaN": complex(math.nan, 0),
 }
 CHECKS: dict[str, Callable[[Any], Any]] = {
-    "array": lambda value: kit.array(value, name="f(x)", kind="int"),
-    "array of lists": lambda value: kit.array(value, name="f(x)", kind="int", shape=(3,), lists=True),
-    "scalar": lambda value: kit.scalar(value, name="f(x)"),
-    "boolean": lambda value: kit.boolean(value, name="f(x)"),
-    "integer": lambda value: kit.require(kit.integer(value, name="f(x)") == 3, "no"),
-    "fraction": lambda value: kit.require(kit.fraction(value, name="f(x)") == 3, "no"),
-    "text": lambda value: kit.require(kit.text(value, name="f(x)") == "b", "no"),
-    "parts": lambda value: kit.parts(value, 5, name="f(x)"),
-    "figure": lambda value: kit.require(kit.figure(value, name="f(x)").axes, "no"),
-    "same as a number": lambda value: kit.same(value, 3, name="f(x)"),
-    "same as a tuple": lambda value: kit.same(value, (1, 2), name="f(x)"),
-    "same as an array": lambda value: kit.same(value, np.array([3.0, 4.0]), name="f(x)"),
-    "close to a number": lambda value: kit.close(value, 3.0, atol=0.1, name="f(x)"),
-    "close to an array": lambda value: kit.close(value, np.array([3.0, 4.0]), atol=0.1, name="f(x)"),
+    "array": lambda value: testing.array(value, name="f(x)", kind="int"),
+    "array of lists": lambda value: testing.array(value, name="f(x)", kind="int", shape=(3,), lists=True),
+    "scalar": lambda value: testing.scalar(value, name="f(x)"),
+    "boolean": lambda value: testing.boolean(value, name="f(x)"),
+    "integer": lambda value: testing.require(testing.integer(value, name="f(x)") == 3, "no"),
+    "fraction": lambda value: testing.require(testing.fraction(value, name="f(x)") == 3, "no"),
+    "text": lambda value: testing.require(testing.text(value, name="f(x)") == "b", "no"),
+    "parts": lambda value: testing.parts(value, 5, name="f(x)"),
+    "figure": lambda value: testing.require(testing.figure(value, name="f(x)").axes, "no"),
+    "same as a number": lambda value: testing.same(value, 3, name="f(x)"),
+    "same as a tuple": lambda value: testing.same(value, (1, 2), name="f(x)"),
+    "same as an array": lambda value: testing.same(value, np.array([3.0, 4.0]), name="f(x)"),
+    "close to a number": lambda value: testing.close(value, 3.0, atol=0.1, name="f(x)"),
+    "close to an array": lambda value: testing.close(value, np.array([3.0, 4.0]), atol=0.1, name="f(x)"),
 }
 
 

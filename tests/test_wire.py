@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from autograder.guest import figures, wire
+from autograder.runtime import figures, wire
 
 MB = 2**20
 

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from autograder.kit import array, close, figure, graded, parts, require, rounding, same, scalar, text
+from autograder.testing import array, close, figure, graded, parts, require, rounding, same, scalar, text
 
 # Answers of size one that took at most a few dozen roundings.
 ROUNDED = rounding(1, 64)

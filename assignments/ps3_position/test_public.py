@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.kit import array, close, figure, graded, parts, require, rounding, same, scalar
+from autograder.testing import array, close, figure, graded, parts, require, rounding, same, scalar
 
 # Answers of size one that took at most a few dozen roundings.
 ROUNDED = rounding(1, 64)

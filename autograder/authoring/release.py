@@ -18,11 +18,11 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from autograder.authoring.handout import handout_parts
 from autograder.authoring.stubs import solution_blocks, stub
 from autograder.course import Course, CourseError, ProblemSet, Question, read_yaml
-from autograder.kit.marks import Graded
+from autograder.testing.marks import Graded
 
 PACKAGE = Path(__file__).resolve().parents[1]
-# The half of the engine that also runs on a student's laptop.
-KIT = ("__init__.py", "guest/__init__.py", "guest/figures.py", "guest/loading.py", "guest/wire.py")
+# The rooms of the engine that also run on a student's laptop.
+KIT = ("runtime", "testing", "kit")
 _ROW = re.compile(r"""ledger\.\w+\(\s*["']([A-Z]\d+-\d+)["']""")
 
 README = """# {title}
@@ -116,8 +116,8 @@ def template_files(course: Course) -> dict[str, bytes]:
         "pytest.ini": PYTEST_INI.encode(),
         "requirements.txt": REQUIREMENTS.encode(),
     }
-    for name in (*KIT, *(f"kit/{path.name}" for path in sorted((PACKAGE / "kit").glob("*.py")))):
-        files[f"autograder/{name}"] = (PACKAGE / name).read_bytes()
+    for path in (PACKAGE / "__init__.py", *(path for room in KIT for path in sorted((PACKAGE / room).glob("*.py")))):
+        files[f"autograder/{path.relative_to(PACKAGE).as_posix()}"] = path.read_bytes()
     return files
 
 

@@ -12,7 +12,7 @@ from autograder.authoring.handout import handout_parts
 from autograder.authoring.leaks import leaks
 from autograder.authoring.release import problem_set_files
 from autograder.course import Course, CourseError, ProblemSet
-from autograder.kit.student import UNDONE
+from autograder.testing.student import UNDONE
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ from autograder.authoring.sources import Check, source_checks
 from autograder.course import Course, CourseError, ProblemSet
 from autograder.intake import Submission
 from autograder.journal import Record
-from autograder.kit.bench import FAILED
-from autograder.kit.student import UNDONE
 from autograder.run import Conditions, Task, WorkerError, cores, graded
+from autograder.testing.bench import FAILED
+from autograder.testing.student import UNDONE
 from autograder.variants import Variant
 from autograder.worker import import_file
 

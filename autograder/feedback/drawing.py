@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from autograder.feedback.html import visible
-from autograder.guest.figures import AxesView, FigureView, ImageView, Limits, LineView, Tick
+from autograder.runtime.figures import AxesView, FigureView, ImageView, Limits, LineView, Tick
 
 MAX_AXES, MAX_ARTISTS, MAX_TICKS, MAX_TEXT = 12, 50, 60, 120
 # A date would make every page another one; the rest would be noise.

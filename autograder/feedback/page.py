@@ -14,7 +14,7 @@ from autograder.course import ProblemSet, Question
 from autograder.feedback import drawing
 from autograder.feedback.html import render
 from autograder.grades import Grade
-from autograder.kit.bench import BLOCKED, FAILED, FAULT, PASSED
+from autograder.testing.bench import BLOCKED, FAILED, FAULT, PASSED
 
 WORDS = {PASSED: "passed", FAILED: "not passed", BLOCKED: "not run", FAULT: "fault of the grader"}
 _SLIP, _HINT = "Likely slip: ", "Hint: "

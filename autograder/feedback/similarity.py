@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from keyword import kwlist
 
-from autograder.guest.loading import code_cells
+from autograder.runtime.loading import code_cells
 
 RUN = 16  # tokens; about two lines of code
 # A run that more students have than this, and than this share of them, is the obvious answer rather than a copied one.

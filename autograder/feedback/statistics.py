@@ -11,7 +11,7 @@ from typing import Any
 from autograder.course import ProblemSet, Question
 from autograder.grades import Grade
 from autograder.journal import Stored, is_sound
-from autograder.kit.bench import BLOCKED, FAILED, FAULT, PASSED
+from autograder.testing.bench import BLOCKED, FAILED, FAULT, PASSED
 
 # With fewer students a correlation is mostly noise: at 20 its standard error is about 0.2.
 FEWEST = 20

@@ -1,1 +1,1 @@
-"""What runs beside the student's code: the wire format, loading a submission, and locking the process down."""
+"""What runs only inside the sandbox: lock the process down, then load a submission and answer calls."""

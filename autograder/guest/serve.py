@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.guest import loading, wire
+from autograder.runtime import loading, wire
 
 # Answers to many calls go out in chunks: each wakes the host, but what is not sent is lost if a later call crashes.
 CHUNK_BYTES = 16 * 1024

@@ -30,7 +30,8 @@ sys.path[:] = [
     *(path for path in sys.path if path not in ("", str(_HERE.parent))),
 ]
 
-from autograder.guest import confine, figures, paths, seccomp, serve  # noqa: E402
+from autograder.guest import confine, paths, seccomp, serve  # noqa: E402
+from autograder.runtime import figures  # noqa: E402
 
 GUEST_SOCKET = 3
 WATCH_SOCKET = 4

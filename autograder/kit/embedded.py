@@ -19,11 +19,11 @@ from typing import Any
 
 import pytest
 
-from autograder.kit.bench import HIDDEN, PASSED, Outcome, block, outcome_of, seeded
-from autograder.kit.ledger import Ledger
 from autograder.kit.local import explain
-from autograder.kit.marks import Graded
-from autograder.kit.student import LocalRunner, Student
+from autograder.testing.bench import HIDDEN, PASSED, Outcome, block, outcome_of, seeded
+from autograder.testing.ledger import Ledger
+from autograder.testing.marks import Graded
+from autograder.testing.student import LocalRunner, Student
 
 # One question's tests as plain data, fit for JSON; `autograder.platforms.suite` makes it.
 Suite = Mapping[str, Any]

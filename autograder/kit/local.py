@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from autograder.guest import loading
-from autograder.kit.bench import BLOCKED, FAULT, PASSED, Bench, Outcome, all_undone, is_undone
-from autograder.kit.ledger import Ledger
-from autograder.kit.student import UNDONE, LocalRunner, problem_text
+from autograder.runtime import loading
+from autograder.testing.bench import BLOCKED, FAULT, PASSED, Bench, Outcome, all_undone, is_undone
+from autograder.testing.ledger import Ledger
+from autograder.testing.student import UNDONE, LocalRunner, problem_text
 
 DESCRIPTION = "problem_set.json"
 

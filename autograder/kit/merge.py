@@ -13,7 +13,7 @@ import tokenize
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from autograder.kit.student import UNDONE
+from autograder.testing.student import UNDONE
 
 BANNER = re.compile(r"^# (?:--- )?Question \d+: .+ \((?:core|deepen|research), [\d.]+ points?(?:, read by a person)?\)$")
 _MAGIC = re.compile(r"^(\s*)[%!?].*$", re.MULTILINE)

@@ -16,8 +16,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from autograder.authoring.release import problem_set_files, template_files
 from autograder.authoring.stubs import BEGIN, END, solution_blocks
 from autograder.course import Course, CourseError, ProblemSet, Question
-from autograder.kit.bench import HIDDEN
 from autograder.platforms.suite import question_suite
+from autograder.testing.bench import HIDDEN
 
 # What students get beside the notebook, out of a problem set's folder in the template.
 SUPPORT = ("figures/", "problem_set.json", "test_public.py")

@@ -7,7 +7,7 @@ from typing import Any
 
 from autograder.authoring.release import cited_rows
 from autograder.course import ProblemSet
-from autograder.kit.bench import HIDDEN
+from autograder.testing.bench import HIDDEN
 
 PUBLIC = "test_public.py"
 

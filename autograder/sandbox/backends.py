@@ -19,6 +19,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 PACKAGE = Path(__file__).resolve().parents[1]
+ROOMS = ("runtime", "guest")  # the parts of the engine that a guest may read
 GUEST_UID = 60987  # an id that owns nothing; used when the grader runs as root
 OFFERED = ("numpy", "matplotlib")  # what student code may import beside the standard library
 PRELOAD = ("numpy", "matplotlib.pyplot", "fractions", "json")
@@ -122,7 +123,7 @@ def bubblewrap() -> Launch:
     site = Path("/guest/site")
     read_only += [(path, site / path.name) for path in offered_paths()]
     read_only.append((PACKAGE / "__init__.py", Path("/guest/autograder/__init__.py")))
-    read_only.append((PACKAGE / "guest", Path("/guest/autograder/guest")))
+    read_only += [(PACKAGE / room, Path("/guest/autograder") / room) for room in ROOMS]
 
     root = os.getuid() == 0
     command = [str(bwrap), "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
@@ -170,7 +171,8 @@ def sandlock() -> Launch:
     for package in packages:
         (root / "site" / package.name).symlink_to(package)
     shutil.copy(PACKAGE / "__init__.py", root / "guest/autograder/__init__.py")
-    shutil.copytree(PACKAGE / "guest", root / "guest/autograder/guest", ignore=shutil.ignore_patterns("__pycache__"))
+    for room in ROOMS:
+        shutil.copytree(PACKAGE / room, root / "guest/autograder" / room, ignore=shutil.ignore_patterns("__pycache__"))
     base = Path(sys.base_prefix).resolve()
     system = [Path(path) for path in ("/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache")]
     devices = [Path(f"/dev/{name}") for name in ("null", "zero", "urandom", "random")]

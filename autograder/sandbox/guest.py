@@ -8,7 +8,7 @@ import signal
 import time
 from typing import Any
 
-from autograder.guest import wire
+from autograder.runtime import wire
 from autograder.sandbox.backends import BACKENDS, SandboxError
 from autograder.sandbox.zygote import GuestLimits, Spawned, Zygote
 

@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from autograder.guest import loading, wire
-from autograder.kit.student import (
+from autograder.runtime import loading, wire
+from autograder.sandbox.guest import NO_ANSWER, Guest, GuestEnded
+from autograder.sandbox.zygote import GuestLimits, Zygote
+from autograder.testing.student import (
     AlreadyStopped,
     Answer,
     Runner,
@@ -22,8 +24,6 @@ from autograder.kit.student import (
     student_error,
     undefined,
 )
-from autograder.sandbox.guest import NO_ANSWER, Guest, GuestEnded
-from autograder.sandbox.zygote import GuestLimits, Zygote
 
 # After this the guest's own timer should have ended the call; the host then ends the guest.
 GRACE_SECONDS = 0.5

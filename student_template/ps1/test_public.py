@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.kit import array, boolean, close, figure, graded, parts, require, rounding, same, scalar
+from autograder.testing import array, boolean, close, figure, graded, parts, require, rounding, same, scalar
 
 # Where a test is about something else than precision, an answer in float32 may pass: a hundred roundings of size 1e-7.
 LOOSE = 1e-5

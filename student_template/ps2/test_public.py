@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from autograder.kit import array, boolean, close, fraction, graded, integer, parts, require, same, scalar
+from autograder.testing import array, boolean, close, fraction, graded, integer, parts, require, same, scalar
 
 # Where a test is about something else than precision, an answer in float32 may pass: a hundred roundings of size 1e-7.
 LOOSE = 1e-5

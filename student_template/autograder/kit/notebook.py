@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from autograder.guest import loading
+from autograder.runtime import loading
 
 
 def check(question: str) -> None:
@@ -49,8 +49,8 @@ def cell_points(suite: Mapping[str, Any]) -> float | None:
     if loading.loading_now:
         return None
     # Imported here, as above.
-    from autograder.kit.bench import PASSED
     from autograder.kit.embedded import report, run_tests
+    from autograder.testing.bench import PASSED
 
     outcomes = run_tests(sys._getframe(1).f_globals, suite)
     print(report(outcomes))

@@ -1,7 +1,7 @@
 # Patches pytest and the grading kit, wherever they can be found, and registers a plugin that passes every test.
 import sys
 
-for name in ("pytest", "_pytest", "_pytest.runner", "autograder.kit.bench", "autograder.kit.values", "autograder.scoring"):
+for name in ("pytest", "_pytest", "_pytest.runner", "autograder.testing.bench", "autograder.testing.values", "autograder.scoring"):
     try:
         module = __import__(name, fromlist=["x"])
     except BaseException as error:

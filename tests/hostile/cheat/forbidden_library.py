@@ -1,5 +1,5 @@
 # Calls libraries that solve the question: none is there to be imported.
-for name in ("scipy.special", "torch", "tensorflow", "jax", "sklearn", "pandas", "autograder.kit.values"):
+for name in ("scipy.special", "torch", "tensorflow", "jax", "sklearn", "pandas", "autograder.testing.values"):
     try:
         __import__(name)
         print(f"probe {name}: ok")

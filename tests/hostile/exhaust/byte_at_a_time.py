@@ -3,7 +3,7 @@
 import os
 import time
 
-from autograder.guest import wire
+from autograder.runtime import wire
 
 
 def double(values):

@@ -4,7 +4,7 @@ import signal
 import socket
 import threading
 
-from autograder.guest import wire
+from autograder.runtime import wire
 
 
 def apply(layer, x):

@@ -4,7 +4,7 @@ import os
 import sys
 import weakref
 
-from autograder.guest import wire
+from autograder.runtime import wire
 
 FRAME = b"".join(bytes(piece) for piece in wire.frame(("passed", 100)))
 

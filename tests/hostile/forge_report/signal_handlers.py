@@ -2,7 +2,7 @@
 import os
 import signal
 
-from autograder.guest import wire
+from autograder.runtime import wire
 
 FRAME = b"".join(bytes(piece) for piece in wire.frame(("answers", [([1.0], [])])))
 

@@ -3,7 +3,7 @@ import os
 
 import matplotlib.figure
 
-from autograder.guest import wire
+from autograder.runtime import wire
 
 
 class Figure:

@@ -1,5 +1,5 @@
 # Sends the wire format's own special values: names of functions, handles of callables, stand-ins.
-from autograder.guest import wire
+from autograder.runtime import wire
 
 
 def double(values):

@@ -4,7 +4,7 @@ import sys
 
 sys.path[:0] = ["@COURSE@", "@COURSE@/assignments/tiny", "@COURSE@/solutions", ".."]
 for name in (
-    "solutions.tiny", "test_hidden", "mutants", "autograder.worker", "autograder.kit.bench", "autograder.kit.student",
+    "solutions.tiny", "test_hidden", "mutants", "autograder.worker", "autograder.testing.bench", "autograder.testing.student",
     "autograder.run", "autograder.scoring", "autograder.journal", "autograder.sandbox.runner", "_course_tiny_test_hidden", "pytest",
 ):
     try:

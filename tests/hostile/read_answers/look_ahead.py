@@ -2,7 +2,7 @@
 # reason: probe calls: seen [2-9]
 import sys
 
-from autograder.guest import wire
+from autograder.runtime import wire
 
 
 def look():

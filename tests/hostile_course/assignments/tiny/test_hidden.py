@@ -1,6 +1,6 @@
 import numpy as np
 
-from autograder.kit import array, close, graded, rounding
+from autograder.testing import array, close, graded, rounding
 
 # Both are replaced in each run of the attacks: a text and a number that no student may ever read.
 BAIT = "@BAIT@"

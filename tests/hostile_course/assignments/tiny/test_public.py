@@ -1,6 +1,6 @@
 import numpy as np
 
-from autograder.kit import array, close, graded, rounding
+from autograder.testing import array, close, graded, rounding
 
 
 @graded("double", points=1, hint="Multiply by two.")

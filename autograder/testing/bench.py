@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.kit.ledger import Ledger
-from autograder.kit.marks import Graded, graded_mark
-from autograder.kit.student import UNDONE, AlreadyStopped, Runner, Student, StudentError
+from autograder.testing.ledger import Ledger
+from autograder.testing.marks import Graded, graded_mark
+from autograder.testing.student import UNDONE, AlreadyStopped, Runner, Student, StudentError
 
 PASSED, FAILED, BLOCKED, FAULT = "passed", "failed", "blocked", "fault"
 
@@ -86,7 +86,7 @@ class Bench:
         return seeded(self.seed, request.node.name)
 
     def pytest_configure(self, config: pytest.Config) -> None:
-        config.addinivalue_line("markers", "graded(mark): a test that earns points; see autograder.kit.graded")
+        config.addinivalue_line("markers", "graded(mark): a test that earns points; see autograder.testing.graded")
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         self.current = None

@@ -11,9 +11,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
-from autograder.guest.figures import FigureView
-from autograder.guest.wire import Foreign
-from autograder.kit.student import Mismatch
+from autograder.runtime.figures import FigureView
+from autograder.runtime.wire import Foreign
+from autograder.testing.student import Mismatch
 
 _KINDS = {
     "float": ("f", "float32 or float64"),

@@ -22,7 +22,7 @@ import warnings
 from collections.abc import Callable, Collection
 from typing import Any
 
-from autograder.guest import figures, wire
+from autograder.runtime import figures, wire
 
 Report = dict[str, Any]
 MAX_TEXT = 1000

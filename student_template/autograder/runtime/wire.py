@@ -37,7 +37,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.guest import figures
+from autograder.runtime import figures
 
 PREFIX = struct.Struct("<4sIQ")
 MAGIC = b"ATN1"

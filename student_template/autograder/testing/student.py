@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograder.guest import loading, wire
+from autograder.runtime import loading, wire
 
 UNDONE = "not done yet"  # how the message about a stub begins
 

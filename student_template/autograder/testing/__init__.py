@@ -1,0 +1,44 @@
+"""What tests are written with. Students receive this folder too, so the same code checks their work at home and here."""
+
+from autograder.runtime.figures import AxesView, ColorbarView, FigureView, ImageView, LineView
+from autograder.runtime.wire import Foreign
+from autograder.testing.marks import graded
+from autograder.testing.student import Mismatch, StudentError
+from autograder.testing.values import (
+    array,
+    boolean,
+    close,
+    figure,
+    fraction,
+    integer,
+    parts,
+    require,
+    rounding,
+    same,
+    scalar,
+    text,
+)
+
+__all__ = [
+    "AxesView",
+    "ColorbarView",
+    "FigureView",
+    "Foreign",
+    "ImageView",
+    "LineView",
+    "Mismatch",
+    "StudentError",
+    "array",
+    "boolean",
+    "close",
+    "figure",
+    "fraction",
+    "graded",
+    "integer",
+    "parts",
+    "require",
+    "rounding",
+    "same",
+    "scalar",
+    "text",
+]
