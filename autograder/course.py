@@ -1,36 +1,31 @@
-"""`course.yml` and the problem sets' `assignment.yml`, checked: every mistake is an error that names file and key."""
+"""`course.yml` and the problem sets it lists, checked: every mistake is an error that names file and key."""
 
 from __future__ import annotations
 
 import datetime
 import hashlib
 import json
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 import yaml
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AwareDatetime, BaseModel, Field, ValidationError, model_validator
 
+from autograder.assignment import Assignment, Count, Explanation, Positive, Question, Slug, Strict, parse_explanations
 from autograder.sandbox.runner import Limits
 from autograder.sandbox.zygote import GuestLimits
 from autograder.testing.ledger import Ledger
 
-Slug = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,40}$")]
-Positive = Annotated[float, Field(gt=0)]
 Model = TypeVar("Model", bound=BaseModel)
-Count = Annotated[int, Field(gt=0)]
 
 
 class CourseError(Exception):
     """The course's own files are wrong; the message says where, what, and what to do."""
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class LimitSettings(_Strict):
+class LimitSettings(Strict):
     """The `limits` of `course.yml`."""
 
     call_seconds: Positive = 5
@@ -45,17 +40,20 @@ class LimitSettings(_Strict):
     message_mb: Annotated[int, Field(gt=0, le=256)] = 64
     output_kb: Count = 4096
 
-    def to_limits(self, call_seconds: float | None) -> Limits:
-        """As the sandbox takes them."""
+    def to_limits(self, assignment: Assignment) -> Limits:
+        """As the sandbox takes them, for one problem set."""
+        own, questions = assignment.limits, [question.limits for question in assignment.questions]
+        submission_seconds = own.submission_seconds or self.submission_seconds
+        processor_seconds = own.processor_seconds or self.processor_seconds
         return Limits(
-            call_seconds=call_seconds or self.call_seconds,
+            call_seconds=own.call_seconds or self.call_seconds,
             load_seconds=self.load_seconds,
-            submission_seconds=self.submission_seconds,
+            submission_seconds=submission_seconds + sum(limits.submission_seconds for limits in questions),
             message_bytes=self.message_mb * 2**20,
             output_bytes=self.output_kb * 2**10,
             guest=GuestLimits(
                 memory_bytes=self.memory_mb * 2**20,
-                cpu_seconds=self.processor_seconds,
+                cpu_seconds=processor_seconds + sum(limits.processor_seconds for limits in questions),
                 scratch_bytes=self.scratch_mb * 2**20,
                 scratch_files=self.scratch_files,
                 open_files=self.open_files,
@@ -64,51 +62,7 @@ class LimitSettings(_Strict):
         )
 
 
-class CallLimits(_Strict):
-    """The limits that a problem set or a question may set for itself."""
-
-    call_seconds: Positive
-
-
-class Question(_Strict):
-    """One question of a problem set."""
-
-    id: Slug
-    title: str
-    points: Positive
-    tier: Literal["core", "deepen", "research"]
-    kind: Literal["code", "choice", "written"]
-    names: Annotated[list[Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]], Field(min_length=1)]
-    ledger: list[str] = []
-    limits: CallLimits | None = None
-    explanation: str = ""
-
-
-class Assignment(_Strict):
-    """A problem set's `assignment.yml`."""
-
-    slug: Slug
-    title: str
-    version: Annotated[str, Field(pattern=r"^\d+\.\d+\.\d+$")]
-    module: Slug
-    seed: Annotated[int, Field(ge=0)]
-    limits: CallLimits | None = None
-    questions: Annotated[list[Question], Field(min_length=1)]
-    ledger_by_reason: dict[str, str] = {}  # rows that no test reads, and how they are graded
-
-    @model_validator(mode="after")
-    def _names_are_unique(self) -> Assignment:
-        for what, names in (
-            ("question id", [question.id for question in self.questions]),
-            ("name", [name for question in self.questions for name in question.names]),
-        ):
-            for name in names:
-                if names.count(name) > 1:
-                    raise ValueError(f"the {what} {name!r} stands twice")
-        return self
-
-
-class Listing(_Strict):
+class Listing(Strict):
     """A problem set as `course.yml` lists it."""
 
     slug: Slug
@@ -124,7 +78,7 @@ class Listing(_Strict):
         return self
 
 
-class Policy(_Strict):
+class Policy(Strict):
     """Which attempt counts, and what lateness costs."""
 
     attempt: Literal["latest", "best", "latest_in_time"] = "latest"
@@ -133,7 +87,7 @@ class Policy(_Strict):
     closes_after_days: Annotated[float, Field(gt=0)] | None = None
 
 
-class Extension(_Strict):
+class Extension(Strict):
     """More time for one student."""
 
     student: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")]
@@ -141,13 +95,13 @@ class Extension(_Strict):
     until: AwareDatetime
 
 
-class CourseSettings(_Strict):
+class CourseSettings(Strict):
     """`course.yml`."""
 
     title: str
     limits: LimitSettings = LimitSettings()
     policy: Policy = Policy()
-    extensions: list[Extension] = []
+    extensions: list[Extension] = Field(default_factory=list)
     problem_sets: Annotated[list[Listing], Field(min_length=1)]
 
     @model_validator(mode="after")
@@ -177,6 +131,7 @@ class ProblemSet:
     solution: Path
     ledger_path: Path
     limits: Limits
+    explanations: Mapping[str, Explanation] = field(default_factory=dict)
     share: float = 1.0
 
     def at_share(self, share: float) -> ProblemSet:
@@ -192,8 +147,8 @@ class ProblemSet:
 
     def call_seconds(self, question: str) -> float:
         """The wall time one call of a question's function may take."""
-        own = self.question(question).limits
-        return own.call_seconds * self.share if own else self.limits.call_seconds
+        own = self.question(question).limits.call_seconds
+        return own * self.share if own else self.limits.call_seconds
 
     def suite_hash(self) -> str:
         """SHA-256 over all that a verdict depends on, the submission and the engine apart."""
@@ -241,9 +196,19 @@ class Course:
         for needed in (solution, folder / "test_public.py", folder / "test_hidden.py", folder / "handout.md"):
             if not needed.is_file():
                 raise CourseError(f"{needed} is missing; the problem set {slug} needs it")
-        own = assignment.limits.call_seconds if assignment.limits else None
-        limits = self.settings.limits.to_limits(own)
-        return ProblemSet(assignment, folder, solution, self.root / "assignments" / "ledger.yml", limits)
+        limits = self.settings.limits.to_limits(assignment)
+        ledger_path = self.root / "assignments" / "ledger.yml"
+        return ProblemSet(assignment, folder, solution, ledger_path, limits, _explanations(folder, assignment))
+
+
+def _explanations(folder: Path, assignment: Assignment) -> dict[str, Explanation]:
+    path = folder / "explanations.md"
+    if not path.is_file():
+        return {}
+    try:
+        return parse_explanations(path.read_text(encoding="utf-8"), [question.id for question in assignment.questions])
+    except ValueError as error:
+        raise CourseError(f"{path}: {error}") from None
 
 
 def load_course(root: Path) -> Course:

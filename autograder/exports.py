@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.course import Question
+from autograder.assignment import Question
 from autograder.grades import Grade
 from autograder.intake import Roster
 

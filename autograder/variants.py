@@ -21,32 +21,46 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Variant:
-    """One variant: `function` answers `question` by replacing `replaces` (empty: the question's first name)."""
+    """One variant: `function` answers `question` by replacing `replaces` (empty: the question's first name).
+
+    Of a mutant: `hint` is for a student who answers alike; a `frequent` one must fail a public test; `museum` describes it
+    in the handout (Markdown), and says how one would notice.
+    """
 
     question: str
     function: Callable[..., Any]
     replaces: str = ""
     hint: str = ""
+    frequent: bool = False
+    museum: str = ""
 
     @property
     def name(self) -> str:
         return self.function.__name__
 
 
-def mutant(question: str, *, hint: str, replaces: str = "") -> Callable[[Function], Function]:
-    """Declare a wrong answer to `question`, with the hint that a student who answers alike gets."""
-    return _declare(question, hint, replaces)
+def mutant(
+    question: str, *, hint: str, replaces: str = "", frequent: bool = False, museum: str = ""
+) -> Callable[[Function], Function]:
+    """Declare a wrong answer to `question`, with the hint that a student who answers alike gets.
+
+    A `frequent` one must be caught by a public test. `museum` shows it in the handout: what it does, and how one would
+    notice; such a mutant counts as frequent.
+    """
+    return _declare(question, replaces, hint, frequent or bool(museum), museum)
 
 
 def alternative(question: str, *, replaces: str = "") -> Callable[[Function], Function]:
     """Declare a right answer to `question` in another style."""
-    return _declare(question, "", replaces)
+    return _declare(question, replaces)
 
 
-def _declare(question: str, hint: str, replaces: str) -> Callable[[Function], Function]:
+def _declare(
+    question: str, replaces: str, hint: str = "", frequent: bool = False, museum: str = ""
+) -> Callable[[Function], Function]:
     def declare(function: Function) -> Function:
         declared = sys.modules[function.__module__].__dict__.setdefault("VARIANTS", [])
-        declared.append(Variant(question, function, replaces, hint))
+        declared.append(Variant(question, function, replaces, hint, frequent, museum))
         return function
 
     return declare

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from autograder.assignment import Explanation
 from autograder.course import CourseError, find_root, load_course, read_yaml
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -68,6 +69,45 @@ def test_limits_come_from_the_question_then_the_problem_set_then_the_course(cour
     assert problem_set.limits.call_seconds == 7
     assert (problem_set.call_seconds(first.id), problem_set.call_seconds(second.id)) == (9, 7)
     assert problem_set.limits.guest.memory_bytes == 512 * 2**20
+
+
+def test_a_question_adds_to_the_time_that_a_submission_has(course_copy: Path) -> None:
+    def set_limits(content: Content) -> None:
+        content["limits"] = {"submission_seconds": 200}
+        content["questions"][0]["limits"] = {"submission_seconds": 30, "processor_seconds": 40}
+
+    before = load_course(course_copy).problem_set("ps1").limits
+    edit_yaml(assignment_file(course_copy), set_limits)
+    limits = load_course(course_copy).problem_set("ps1").limits
+    assert limits.submission_seconds == 230
+    assert limits.guest.cpu_seconds == before.guest.cpu_seconds + 40
+    assert limits.call_seconds == before.call_seconds
+
+
+def test_explanations_are_read_by_question(course_copy: Path) -> None:
+    path = assignment_file(course_copy).with_name("explanations.md")
+    path.write_text("## mix\n\nA sum.\n\n### Another way\n\nA loop.\n\n## softmax\n\nShift first.\n", encoding="utf-8")
+    assert load_course(course_copy).problem_set("ps1").explanations == {
+        "mix": Explanation("A sum.", "A loop."),
+        "softmax": Explanation("Shift first."),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("## max\n\nLarge.\n", "the heading `## max` is no question; there are mix, softmax"),
+        ("## mix\n\nA sum.\n\n## mix\n\nA loop.\n", "the heading `## mix` stands twice"),
+        ("A sum.\n\n## mix\n", "text before the first heading `## id`: 'A sum.'"),
+    ],
+)
+def test_a_mistake_in_explanations_is_told(course_copy: Path, text: str, expected: str) -> None:
+    path = assignment_file(course_copy).with_name("explanations.md")
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(CourseError) as error:
+        load_course(course_copy).problem_set("ps1")
+    assert str(error.value).startswith(f"{path}: ")
+    assert expected in str(error.value)
 
 
 def test_limits_may_be_left_out(course_copy: Path) -> None:
@@ -239,6 +279,8 @@ def copied(content: Content, **changes: Any) -> None:
     content["questions"].append({**question(content), **changes})
 
 
+GUESS = {"prompt": "How large?", "result": "Large.", "payoff": "mix"}
+
 ASSIGNMENT_MISTAKES: dict[str, tuple[Edit, str]] = {
     "unknown key": (lambda c: c.update(sed=1), "sed: this key is not known"),
     "unknown key of a question": (lambda c: question(c).update(point=1), "questions: mix: point: this key is not known"),
@@ -274,6 +316,37 @@ ASSIGNMENT_MISTAKES: dict[str, tuple[Edit, str]] = {
     "name twice in a question": (lambda c: question(c).update(names=["mix", "mix"]), "the name 'mix' stands twice"),
     "zero seconds": (lambda c: c.update(limits={"call_seconds": 0}), "limits: call_seconds: "),
     "other slug": (lambda c: c.update(slug="ps2"), "slug: is 'ps2', but course.yml lists this folder as 'ps1'"),
+    "two hints": (lambda c: question(c).update(hints=["look", "look again"]), "questions: mix: hints: "),
+    "unknown difficulty": (lambda c: question(c).update(difficulty="brutal"), "questions: mix: difficulty: "),
+    "use of its own name": (lambda c: question(c).update(uses=["mix"]), "mix uses 'mix', which no other code question"),
+    "use of an unknown name": (lambda c: question(c).update(uses=["max"]), "mix uses 'max', which no other code question"),
+    "use of a choice": (lambda c: question(c).update(uses=["cell"]), "mix uses 'cell', which no other code question"),
+    "circle of uses": (
+        lambda c: (question(c).update(uses=["softmax"]), question(c, 1).update(uses=["mix"])),
+        "these questions build on each other in a circle: mix, softmax",
+    ),
+    "options of a function": (lambda c: question(c).update(options=["a", "b"]), "only a choice has `options`"),
+    "options of some names": (
+        lambda c: question(c, 7).update(options={"cell": ["a", "b"]}),
+        "`options` must have exactly the names of the question: swapped, doubled, survivors, cell",
+    ),
+    "rubric of a function": (
+        lambda c: question(c).update(rubric=[{"points": 3, "text": "runs"}]),
+        "only a written question has a `rubric`",
+    ),
+    "rubric that does not add up": (
+        lambda c: question(c, 8).update(rubric=[{"points": 3, "text": "an experiment"}]),
+        "the points of the rubric add up to 3, but the question has 5",
+    ),
+    "prediction without one": (lambda c: question(c).update(kind="prediction"), "needs the key `prediction`"),
+    "prediction of nothing": (
+        lambda c: copied(c, id="guess", names=["guess"], kind="prediction", prediction={**GUESS, "payoff": "max"}),
+        "guess names the payoff of 'max', but there is no such question",
+    ),
+    "prediction of two numbers": (
+        lambda c: copied(c, id="guess", names=["guess", "other"], kind="prediction", prediction=GUESS),
+        "a prediction has exactly one name",
+    ),
     "module that leads out": (lambda c: c.update(module="../ps1"), "module: "),
 }
 

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from autograder import figure_record
+from autograder.assignment import Explanation
 from autograder.commands import pages
 from autograder.course import load_course
 from autograder.feedback.drawing import description, image_source
@@ -144,13 +145,14 @@ def test_what_lateness_cost_is_said(graded: dict[str, Grade]) -> None:
 
 def test_explanations_appear_only_when_nothing_can_be_earned_any_more(graded: dict[str, Grade]) -> None:
     told = "Because *each row* sums to `1`, and <b>nothing</b> else ![x](https://example.org/x.png)."
-    questions = [question.model_copy(update={"explanation": told}) for question in PS1.assignment.questions]
-    explained = replace(PS1, assignment=PS1.assignment.model_copy(update={"questions": questions}))
+    questions = PS1.assignment.questions
+    explained = replace(PS1, explanations={question.id: Explanation(told, "Or *otherwise*.") for question in questions})
     hour = datetime.timedelta(hours=1)
     for closes, shown in ((None, False), (NOW + hour, False), (NOW, False), (NOW - hour, True)):
         page = Reader(student_page(explained, graded[MISTAKEN], made=NOW, closes=closes))
         assert ("Because each row sums to 1" in page.text) == shown
-        assert [tag for tag, _ in page.tags].count("em") == (len(questions) if shown else 0)
+        assert ("Or otherwise." in page.text) == shown
+        assert [tag for tag, _ in page.tags].count("em") == (2 * len(questions) if shown else 0)
         assert all(attributes["src"].startswith("data:") for tag, attributes in page.tags if tag == "img")  # type: ignore[union-attr]
     assert "<b>nothing</b>" in page.text
 

@@ -15,9 +15,10 @@ from typing import Any
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from autograder.assignment import Question
 from autograder.authoring.handout import handout_parts
 from autograder.authoring.stubs import solution_blocks, stub
-from autograder.course import Course, CourseError, ProblemSet, Question, read_yaml
+from autograder.course import Course, CourseError, ProblemSet, read_yaml
 from autograder.testing.marks import Graded
 
 PACKAGE = Path(__file__).resolve().parents[1]

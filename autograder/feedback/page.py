@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder import figure_record
-from autograder.course import ProblemSet, Question
+from autograder.assignment import Question
+from autograder.course import ProblemSet
 from autograder.feedback import drawing
 from autograder.feedback.html import render
 from autograder.grades import Grade
@@ -86,7 +87,7 @@ def student_page(
         record=grade.stored.record,
         questions=questions,
         unread=[view for view in questions if view.score is None],
-        explained=closes is not None and made > closes,
+        explanations=problem_set.explanations if closes is not None and made > closes else {},
         closes=closes,
         made=made,
     )

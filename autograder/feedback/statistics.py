@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.course import ProblemSet, Question
+from autograder.assignment import Question
+from autograder.course import ProblemSet
 from autograder.grades import Grade
 from autograder.journal import Stored, is_sound
 from autograder.testing.bench import BLOCKED, FAILED, FAULT, PASSED

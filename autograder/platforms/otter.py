@@ -19,6 +19,7 @@ import yaml
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_raw_cell
 
+from autograder.assignment import Question
 from autograder.authoring.handout import handout_parts
 from autograder.authoring.release import (
     REQUIREMENTS,
@@ -29,7 +30,7 @@ from autograder.authoring.release import (
     without_docstring,
 )
 from autograder.authoring.stubs import BEGIN, END, STUB, solution_blocks, stub
-from autograder.course import Course, CourseError, ProblemSet, Question
+from autograder.course import Course, CourseError, ProblemSet
 from autograder.kit.embedded import graded_tests
 from autograder.platforms.archive import archive
 from autograder.platforms.suite import question_suite
