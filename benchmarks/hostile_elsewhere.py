@@ -189,7 +189,7 @@ def _run(folder: Path, program: str) -> tuple[float, str]:
 def course_copy(folder: Path, token: str) -> Path:
     """The tiny course with a planted secret, where an attack that knows the path finds it."""
     root = folder / "course"
-    shutil.copytree(ROOT / "tests/hostile_course", root, ignore=shutil.ignore_patterns("__pycache__", "conftest.py"))
+    shutil.copytree(ROOT / "tests/tiny_course", root, ignore=shutil.ignore_patterns("__pycache__", "conftest.py"))
     for path in (root / "solutions/tiny.py", root / "assignments/tiny/test_hidden.py"):
         path.write_text(path.read_text().replace("@BAIT@", token))
     (root / "submissions").mkdir()

@@ -1,13 +1,25 @@
 """The corpus of attacks, and the table of it in docs/security.md, which `python -m tests.hostile_table` writes anew.
 
-An attack is a file in tests/hostile/<kind>/ whose first line says what it tries. The lines after it may say how it must end:
+To add an attack, put one file into tests/hostile/<kind>/. Its first line says what it tries. The lines after it may say
+which problem set it is handed in for and how it must end:
 
+    # problem set: layers  `tiny` if not given. `tiny` and `layers` are those of tests/tiny_course: `layers` has verdicts
+                           about the tests' own functions, calls with earlier answers as arguments, functions handed in by
+                           name, and nested lists. `ps1` and the other real ones are graded by their own tests.
     # expect: 3 points     what its honest parts earn; nothing if not given
     # reason: text         a regular expression that the record must contain: why the grader stopped it
     # never: text          a regular expression that nothing a student reads may contain
     # machine: x86_64      the only machine on which it makes sense
 
-A line `probe NAME: ok` in what an attack prints is a success that fails its test; any other end of such a line is a refusal.
+In what an attack prints, a line `probe NAME: ok` is a success that fails its test; a line `probe NAME: anything else` is a
+refusal. Then write the table anew and run the attack on both backends:
+
+    python -m tests.hostile_table
+    pytest tests/test_hostile.py -k NAME
+
+where NAME is the file's name; only what is selected is graded. `@COURSE@`, `@JOURNAL@`, `@HOME@`, `@HOSTPID@` and the like
+in a file are replaced by what they are in the run; see `bait` in test_hostile.py. `MARK` in a hidden test of `tiny` and
+`layers` is replaced by a number of seven digits that is looked for in all that a student may read.
 """
 
 from __future__ import annotations
@@ -21,7 +33,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 DOCUMENT = HERE.parent / "docs" / "security.md"
 BEGIN, END = "<!-- attacks: begin -->", "<!-- attacks: end -->"
-DIRECTIVE = re.compile(r"# (expect|reason|never|machine): (.+)")
+DIRECTIVE = re.compile(r"# (problem set|expect|reason|never|machine): (.+)")
 
 # In the order of the table: what each kind is called there, and what stops it.
 KINDS = {
@@ -83,6 +95,7 @@ class Attack:
 
     path: Path
     tries: str
+    problem_set: str
     points: float
     reason: str
     never: str
@@ -122,7 +135,15 @@ def read_attack(path: Path) -> Attack:
             break
         said[match[1]] = match[2]
     points = float(said.get("expect", "0").split()[0])
-    return Attack(path, first[2:], points, said.get("reason", ""), said.get("never", ""), said.get("machine", ""))
+    return Attack(
+        path,
+        tries=first[2:],
+        problem_set=said.get("problem set", "tiny"),
+        points=points,
+        reason=said.get("reason", ""),
+        never=said.get("never", ""),
+        machine=said.get("machine", ""),
+    )
 
 
 def table() -> str:

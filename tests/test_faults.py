@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 COURSE = Path(sys.executable).parent / "course"
-TINY = Path(__file__).parent / "hostile_course"
+TINY = Path(__file__).parent / "tiny_course"
 STUDENTS = [f"s{number:03d}" for number in range(1, 7)]
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -18,7 +18,7 @@ from autograder.grades import Grade, Manual, cents, days_late, grade, grades, un
 from autograder.intake import Submission
 from autograder.journal import Attempt, Journal, Stored
 
-TINY = load_course(Path(__file__).resolve().parent / "hostile_course")
+TINY = load_course(Path(__file__).resolve().parent / "tiny_course")
 TINY_SET = TINY.problem_set("tiny")  # 3 + 4 + 3 points by tests, 1 by a person
 DUE = datetime.datetime(2026, 9, 21, 23, 59, tzinfo=datetime.UTC)
 HOUR, DAY = datetime.timedelta(hours=1), datetime.timedelta(days=1)

@@ -19,7 +19,7 @@ from autograder.platforms.gradescope import gradescope_zip
 from autograder.platforms.gradescope_run import Delivery, NotHandedIn, find_submission, read_delivery
 
 ROOT = Path(__file__).resolve().parents[1]
-TINY = ROOT / "tests/hostile_course"
+TINY = ROOT / "tests/tiny_course"
 BAIT = "bait_for_gradescope"
 RIGHT = (TINY / "solutions/tiny.py").read_text()
 METADATA: dict[str, Any] = {

@@ -42,13 +42,16 @@ from autograder.testing.student import Student, StudentError
 HERE = Path(__file__).resolve().parent
 BACKENDS = ["bubblewrap", "sandlock"]
 ATTACKS = hostile_table.attacks()
-FULL = 10.0
 RECORD_BYTES = 400_000
-SECONDS = 10.0  # the tiny course gives a submission 8 s in all
+MORE_SECONDS = 2.0  # that a grading may take beyond what the submission may
 SYSV_KEY = 0x41545431
 LEFT = "autograder_left"  # in the name of everything that an attack tries to leave behind
 
-HONEST = (HERE / "hostile_course/solutions/tiny.py").read_bytes().replace(b"@BAIT@", b"nothing")
+ROOT = HERE.parent
+TINY_COURSE = HERE / "tiny_course"
+HONEST = (TINY_COURSE / "solutions/tiny.py").read_bytes().replace(b"@BAIT@", b"nothing")
+FULL = 10.0  # points of `tiny`
+PLANTED = "# @PLANTED@"  # ends the line by which the real course's files hold the bait
 
 
 def notebook(*cells: str, **more: Any) -> bytes:
@@ -93,15 +96,23 @@ class Bait:
 
 @dataclass
 class Batch:
-    """What came of grading all attacks with one backend. `honest` holds what followed each in the same worker."""
+    """What came of grading all attacks with one backend. `honest` holds what followed each in the same worker.
+
+    `roots` are copies of the tiny course and of the real one, which hold this run's bait.
+    """
 
     backend: str
-    root: Path
-    problem_set: ProblemSet
+    roots: list[Path]
+    problem_sets: dict[str, ProblemSet]
     journal: Path
     bait: Bait
     results: dict[str, Stored]
     honest: dict[str, Stored]
+
+    def full(self, slug: str) -> float:
+        """The points that tests give in a problem set."""
+        questions = self.problem_sets[slug].assignment.questions
+        return sum(question.points for question in questions if question.kind != "written")
 
 
 @pytest.fixture(scope="module")
@@ -173,59 +184,96 @@ def needs(backend: str) -> None:
         pytest.skip(f"{backend} does not work here: {str(error).splitlines()[-1]}")
 
 
-@pytest.fixture(scope="module", params=BACKENDS)
-def batch(request: pytest.FixtureRequest, bait: Bait, tmp_path_factory: pytest.TempPathFactory) -> Batch:
-    """Grade the corpus with one backend, on a copy of the tiny course that holds this run's bait."""
-    backend = request.param
-    needs(backend)
-    folder = tmp_path_factory.mktemp(backend)
-    root = folder / "course"
-    shutil.copytree(HERE / "hostile_course", root, ignore=shutil.ignore_patterns("__pycache__", "conftest.py"))
-    for path in (root / "solutions/tiny.py", root / "assignments/tiny/test_hidden.py"):
-        text = path.read_text().replace("@BAIT@", bait.token)
+def selected(session: pytest.Session) -> tuple[list[Attack], list[str]]:
+    """The attacks and the poisoned files that the tests of this run look at: all, if one looks at more than its own."""
+    parameters = [
+        item.callspec.params
+        for item in session.items
+        if isinstance(item, pytest.Function) and "batch" in item.fixturenames and hasattr(item, "callspec")
+    ]
+    if any("attack" not in chosen and "name" not in chosen for chosen in parameters):
+        return ATTACKS, list(INTAKE_FILES)
+    attacks = {chosen["attack"] for chosen in parameters if "attack" in chosen}
+    names = {chosen["name"] for chosen in parameters if "name" in chosen}
+    return [attack for attack in ATTACKS if attack in attacks], [name for name in INTAKE_FILES if name in names]
+
+
+def plant(root: Path, bait: Bait) -> None:
+    """Put the bait wherever a submission might look in a copy of a course."""
+    for path in [*root.glob("solutions/*.py"), *root.glob("assignments/*/test_hidden.py")]:
+        text = path.read_text()
+        text = text.replace("@BAIT@", bait.token) if "@BAIT@" in text else f"{text}\nBAIT = {bait.token!r}  {PLANTED}\n"
         path.write_text(re.sub(r"MARK = .*@MARK@", f"MARK = {bait.mark}.0", text))
     (root / "gradebook.db").write_text(bait.token)
     (root / ".git").mkdir()
     (root / ".git/HEAD").write_text(bait.token)
     (root / "submissions").mkdir()
-    neighbour = HONEST + f"\nSECRET = {bait.token!r}\n".encode()
-    (root / "submissions/neighbour.py").write_bytes(neighbour)
+    (root / "submissions/neighbour.py").write_bytes(HONEST + f"\nSECRET = {bait.token!r}\n".encode())
+
+
+def course_copies(folder: Path, bait: Bait) -> list[Path]:
+    """The tiny course and the real one, with bait."""
+    tiny, real = folder / "course", folder / "real_course"
+    for source, root in ((TINY_COURSE, tiny), (ROOT, real)):
+        root.mkdir()
+        shutil.copy(source / "course.yml", root)
+        for name in ("assignments", "solutions"):
+            shutil.copytree(source / name, root / name, ignore=shutil.ignore_patterns("__pycache__", "*.svg"))
+        plant(root, bait)
+    return [tiny, real]
+
+
+@pytest.fixture(scope="module", params=BACKENDS)
+def batch(request: pytest.FixtureRequest, bait: Bait, tmp_path_factory: pytest.TempPathFactory) -> Batch:
+    """Grade the corpus with one backend, on copies of the courses that hold this run's bait."""
+    backend = request.param
+    needs(backend)
+    folder = tmp_path_factory.mktemp(backend)
+    roots = course_copies(folder, bait)
     journal = folder / "results"
     (journal / "neighbour").mkdir(parents=True)
     (journal / "neighbour/001.json").write_text(json.dumps({"extra_data": {"provenance": {"fault": bait.token}}}))
-    fill = {**bait.fill, "@COURSE@": str(root), "@JOURNAL@": str(journal)}
-    problem_set = load_course(root).problem_set("tiny")
+    problem_sets: dict[str, tuple[Path, ProblemSet]] = {}
+    for root in roots:
+        course = load_course(root)
+        problem_sets |= {listing.slug: (root, course.problem_set(listing.slug)) for listing in course.settings.problem_sets}
+    submissions: dict[str, list[Submission]] = {}
+    attacks, intake_files = selected(request.session)
+    for attack in attacks:
+        if attack.machine in ("", platform.machine()):
+            root, problem_set = problem_sets[attack.problem_set]
+            source = attack.path.read_bytes()
+            for name, value in {**bait.fill, "@COURSE@": str(root), "@JOURNAL@": str(journal)}.items():
+                source = source.replace(name.encode(), value.encode())
+            filename = problem_set.assignment.module + attack.path.suffix
+            submissions.setdefault(attack.problem_set, []).append(Submission(attack.name, filename, source))
+    for name in intake_files:
+        filename, source, _ = INTAKE_FILES[name]
+        submissions.setdefault("tiny", []).append(Submission(f"intake-{name}", filename, source))
 
-    def filled(source: bytes) -> bytes:
-        for name, value in fill.items():
-            source = source.replace(name.encode(), value.encode())
-        return source
-
-    attacks = [
-        Submission(attack.name, f"tiny{attack.path.suffix}", filled(attack.path.read_bytes()))
-        for attack in ATTACKS
-        if attack.machine in ("", platform.machine())
-    ]
-    attacks += [Submission(f"intake-{name}", filename, source) for name, (filename, source, _) in INTAKE_FILES.items()]
-
-    def run(share: list[Submission]) -> list[Stored]:
+    def run(slug: str, share: list[Submission]) -> list[Stored]:
         # One worker a share, so that an honest submission meets the very process that the attack before it met.
-        order = [Submission("honest-first-" + share[0].student, "tiny.py", neighbour)]
+        root, problem_set = problem_sets[slug]
+        filename = f"{problem_set.assignment.module}.py"
+        honest = problem_set.solution.read_bytes()
+        neutral = honest.replace(bait.token.encode(), b"nothing")
+        order = [Submission("honest-first-" + share[0].student, filename, honest)]
         for attack in share:
-            order += [attack, Submission(f"honest-{attack.student}"[:64], "tiny.py", HONEST)]
+            order += [attack, Submission(f"honest-{attack.student}"[:64], filename, neutral)]
         kept = Journal(journal)
         attempts = [kept.add(submission) for submission in order]
         conditions = engine.Conditions(backend=backend)
         return engine.grade(root, problem_set, attempts, kept, lambda attempt: None, jobs=1, conditions=conditions)
 
+    shares = [(slug, half) for slug, own in submissions.items() for half in (own[::2], own[1::2]) if half]
     with ThreadPoolExecutor(2) as pool, pytest.MonkeyPatch.context() as patch:
         # What hangs a worker is to fail its test soon.
         patch.setattr(engine, "MARGIN_SECONDS", 20.0)
-        stored = [one for share in pool.map(run, (attacks[::2], attacks[1::2])) for one in share]
+        stored = [one for share in pool.map(run, *zip(*shares, strict=True)) for one in share]
     by_name = {one.provenance["student"]: one for one in stored}
     results = {name: one for name, one in by_name.items() if not name.startswith("honest-")}
     honest = {name.removeprefix("honest-"): one for name, one in by_name.items() if name.startswith("honest-")}
-    return Batch(backend, root, problem_set, journal, bait, results, honest)
+    return Batch(backend, roots, {slug: one for slug, (_, one) in problem_sets.items()}, journal, bait, results, honest)
 
 
 def shown_to_students(record: dict[str, Any]) -> str:
@@ -245,7 +293,8 @@ def check_record(batch: Batch, record: dict[str, Any], points: float) -> None:
     printed = record["output"] + record["extra_data"]["staff_output"]
     assert not re.findall(r"probe .*: ok.*", printed)
     assert len(whole) < RECORD_BYTES
-    assert record["execution_time"] < SECONDS
+    limits = batch.problem_sets[record["extra_data"]["provenance"]["problem_set"]].limits
+    assert record["execution_time"] < limits.submission_seconds + MORE_SECONDS
 
 
 @pytest.mark.slow
@@ -272,7 +321,7 @@ def test_the_next_submission_is_graded_as_if_nothing_had_happened(batch: Batch, 
         pytest.skip(f"only for {attack.machine}")
     record = batch.honest[attack.name[: 64 - len("honest-")]].record
     assert not record["extra_data"]["provenance"]["fault"]
-    assert record["score"] == FULL
+    assert record["score"] == batch.full(attack.problem_set)
     assert record["output"] == record["extra_data"]["staff_output"] == ""
 
 
@@ -290,7 +339,7 @@ def test_poisoned_file(batch: Batch, name: str) -> None:
 def test_nothing_is_left_behind(batch: Batch) -> None:
     home = Path.home()
     folders = [Path(name) for name in ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run")]
-    folders += [home, home / ".config", home / ".cache", batch.root, batch.journal]
+    folders += [home, home / ".config", home / ".cache", *batch.roots, batch.journal]
     left = [str(path) for folder in folders if folder.is_dir() for path in folder.glob(f"*{LEFT}*")]
     assert left == []
     for table in Path("/proc/sysvipc").glob("*"):
@@ -306,12 +355,13 @@ def test_nothing_is_left_behind(batch: Batch) -> None:
 
 @pytest.mark.slow
 def test_the_course_is_as_it_was(batch: Batch) -> None:
-    for name in ("solutions/tiny.py", "assignments/tiny/test_hidden.py", "assignments/tiny/test_public.py", "course.yml"):
-        original = (HERE / "hostile_course" / name).read_text()
-        now = (batch.root / name).read_text().replace(batch.bait.token, "@BAIT@")
-        assert re.sub(r"MARK = .*", "", now) == re.sub(r"MARK = .*", "", original)
     expected = {"assignments", "solutions", "course.yml", "gradebook.db", ".git", "submissions"}
-    assert {path.name for path in batch.root.iterdir()} == expected
+    for original, copy in zip((TINY_COURSE, ROOT), batch.roots, strict=True):
+        assert {path.name for path in copy.iterdir()} == expected
+        for path in [copy / "course.yml", *copy.glob("solutions/*.py"), *copy.glob("assignments/*/test_*.py")]:
+            now = re.sub(rf"\n.*{PLANTED}\n", "", path.read_text()).replace(batch.bait.token, "@BAIT@")
+            before = (original / path.relative_to(copy)).read_text()
+            assert re.sub(r"MARK = .*", "", now) == re.sub(r"MARK = .*", "", before), path
     assert [path.name for path in (batch.journal / "neighbour").iterdir()] == ["001.json"]
 
 
@@ -327,9 +377,9 @@ OBEYED = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u20
 @pytest.mark.slow
 def test_the_table_holds_nothing_that_a_terminal_obeys(batch: Batch) -> None:
     text = io.StringIO()
-    stored = list(batch.results.values())
+    stored = [one for one in batch.results.values() if one.provenance["problem_set"] == "tiny"]
     unreadable = [Unreadable("\x1b[2J\u202e=cmd", "\x1b]0;owned\x07")]
-    Console(file=text, width=200, color_system=None).print(grades_table(batch.problem_set, stored, unreadable))
+    Console(file=text, width=200, color_system=None).print(grades_table(batch.problem_sets["tiny"], stored, unreadable))
     assert not OBEYED.search(text.getvalue())
 
 
@@ -419,7 +469,9 @@ def test_poisoned_name(tmp_path: Path, name: str) -> None:
 SEARCHES = [
     attack
     for attack in ATTACKS
-    if attack.kind in ("find_in_memory", "read_answers") and not attack.path.name.startswith("exfiltrate")
+    if attack.kind in ("find_in_memory", "read_answers")
+    and attack.problem_set == "tiny"
+    and not attack.path.name.startswith("exfiltrate")
 ]
 
 
@@ -436,12 +488,12 @@ def test_no_guest_message_holds_the_bait(backend: str, bait: Bait, monkeypatch: 
 
     monkeypatch.setattr(wire.FrameReader, "read", read_and_note)
     needs(backend)
-    limits = load_course(HERE / "hostile_course").problem_set("tiny").limits
+    limits = load_course(TINY_COURSE).problem_set("tiny").limits
     zygote = open_zygote(backend)
     try:
         for attack in SEARCHES:
             source = attack.path.read_bytes()
-            for name, value in {**bait.fill, "@COURSE@": str(HERE / "hostile_course"), "@JOURNAL@": "/"}.items():
+            for name, value in {**bait.fill, "@COURSE@": str(TINY_COURSE), "@JOURNAL@": "/"}.items():
                 source = source.replace(name.encode(), value.encode())
             with GuestRunner(zygote, f"tiny{attack.path.suffix}", source, limits) as runner:
                 runner.load()

@@ -24,7 +24,7 @@ from autograder.regrade import changes, counts
 pytestmark = pytest.mark.slow
 
 HERE = Path(__file__).resolve().parent
-REFERENCE = (HERE / "hostile_course/solutions/tiny.py").read_text(encoding="utf-8")
+REFERENCE = (HERE / "tiny_course/solutions/tiny.py").read_text(encoding="utf-8")
 # Rounds large scores otherwise than the reference does.
 RIGHT = REFERENCE.replace(
     "return powers / powers.sum()", "return powers / powers.sum() * (1 + (scores.max() > 1e6) * 1e-13)"
@@ -42,7 +42,7 @@ class TinyCourse:
     """A copy of the tiny course, with its commands."""
 
     def __init__(self, root: Path) -> None:
-        shutil.copytree(HERE / "hostile_course", root, ignore=shutil.ignore_patterns("__pycache__", "conftest.py"))
+        shutil.copytree(HERE / "tiny_course", root, ignore=shutil.ignore_patterns("__pycache__", "conftest.py"))
         self.root = root
         # Nothing here hangs, and the attacks' tight limits would only tell how busy the machine is.
         settings = (root / "course.yml").read_text(encoding="utf-8")
