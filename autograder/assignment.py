@@ -7,36 +7,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-Slug = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,40}$")]
-Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
-Text = Annotated[str, Field(min_length=1)]
-Positive = Annotated[float, Field(gt=0)]
-Count = Annotated[int, Field(gt=0)]
+from autograder.limits import AssignmentLimits, QuestionLimits
+from autograder.schema import Count, Name, Positive, Slug, Strict, Text
+
+Options = Annotated[list[Text], Field(min_length=2)]
 Difficulty = Literal["easy", "moderate", "hard"]
-
-
-class Strict(BaseModel):
-    """A model that knows all its keys and never changes."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class AssignmentLimits(Strict):
-    """The limits that a problem set sets for itself; what it leaves out is the course's."""
-
-    call_seconds: Positive | None = None
-    submission_seconds: Positive | None = None
-    processor_seconds: Count | None = None
-
-
-class QuestionLimits(Strict):
-    """The limits of one question. `call_seconds` replaces the problem set's; the others are added to it."""
-
-    call_seconds: Positive | None = None
-    submission_seconds: Annotated[float, Field(ge=0)] = 0
-    processor_seconds: Annotated[int, Field(ge=0)] = 0
 
 
 class RubricItem(Strict):
@@ -53,7 +30,7 @@ class Prediction(Strict):
     """
 
     prompt: Text
-    options: dict[Annotated[str, Field(pattern=r"^[a-z]$")], Text] = {}
+    options: dict[Annotated[str, Field(pattern=r"^[a-z]$")], Text] = Field(default_factory=dict)
     result: Text
     payoff: Slug
 
@@ -78,14 +55,14 @@ class Question(Strict):
     tier: Literal["core", "deepen", "research"]
     kind: Literal["code", "choice", "written", "prediction"]
     names: Annotated[list[Name], Field(min_length=1)]
-    ledger: list[str] = []
+    ledger: list[str] = Field(default_factory=list)
     limits: QuestionLimits = QuestionLimits()
-    uses: list[Name] = []
+    uses: list[Name] = Field(default_factory=list)
     minutes: Count | None = None
     difficulty: Difficulty | None = None
     hints: Annotated[list[Text], Field(min_length=3, max_length=3)] | None = None
-    options: Annotated[list[Text], Field(min_length=2)] | dict[Name, Annotated[list[Text], Field(min_length=2)]] = []
-    rubric: list[RubricItem] = []
+    options: Options | dict[Name, Options] = Field(default_factory=list)
+    rubric: list[RubricItem] = Field(default_factory=list)
     prediction: Prediction | None = None
 
     @model_validator(mode="after")
@@ -121,9 +98,9 @@ class Assignment(Strict):
     module: Slug
     seed: Annotated[int, Field(ge=0)]
     limits: AssignmentLimits = AssignmentLimits()
-    carried: list[Carried] = []
+    carried: list[Carried] = Field(default_factory=list)
     questions: Annotated[list[Question], Field(min_length=1)]
-    ledger_by_reason: dict[str, str] = {}  # rows that no test reads, and how they are graded
+    ledger_by_reason: dict[str, str] = Field(default_factory=dict)  # rows that no test reads, and how they are graded
 
     @model_validator(mode="after")
     def _fits_together(self) -> Assignment:

@@ -13,9 +13,9 @@ from typing import Annotated, Any, Literal, TypeVar
 import yaml
 from pydantic import AwareDatetime, BaseModel, Field, ValidationError, model_validator
 
-from autograder.assignment import Assignment, Count, Explanation, Positive, Question, Slug, Strict, parse_explanations
-from autograder.sandbox.runner import Limits
-from autograder.sandbox.zygote import GuestLimits
+from autograder.assignment import Assignment, Explanation, Question, parse_explanations
+from autograder.limits import Limits
+from autograder.schema import Slug, Strict
 from autograder.testing.ledger import Ledger
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -23,43 +23,6 @@ Model = TypeVar("Model", bound=BaseModel)
 
 class CourseError(Exception):
     """The course's own files are wrong; the message says where, what, and what to do."""
-
-
-class LimitSettings(Strict):
-    """The `limits` of `course.yml`."""
-
-    call_seconds: Positive = 5
-    load_seconds: Positive = 20
-    submission_seconds: Positive = 120
-    processor_seconds: Count = 120
-    memory_mb: Count = 1024
-    scratch_mb: Count = 64
-    scratch_files: Count = 1000
-    open_files: Annotated[int, Field(ge=16)] = 64
-    threads: Count = 32
-    message_mb: Annotated[int, Field(gt=0, le=256)] = 64
-    output_kb: Count = 4096
-
-    def to_limits(self, assignment: Assignment) -> Limits:
-        """As the sandbox takes them, for one problem set."""
-        own, questions = assignment.limits, [question.limits for question in assignment.questions]
-        submission_seconds = own.submission_seconds or self.submission_seconds
-        processor_seconds = own.processor_seconds or self.processor_seconds
-        return Limits(
-            call_seconds=own.call_seconds or self.call_seconds,
-            load_seconds=self.load_seconds,
-            submission_seconds=submission_seconds + sum(limits.submission_seconds for limits in questions),
-            message_bytes=self.message_mb * 2**20,
-            output_bytes=self.output_kb * 2**10,
-            guest=GuestLimits(
-                memory_bytes=self.memory_mb * 2**20,
-                cpu_seconds=processor_seconds + sum(limits.processor_seconds for limits in questions),
-                scratch_bytes=self.scratch_mb * 2**20,
-                scratch_files=self.scratch_files,
-                open_files=self.open_files,
-                threads=self.threads,
-            ),
-        )
 
 
 class Listing(Strict):
@@ -99,7 +62,7 @@ class CourseSettings(Strict):
     """`course.yml`."""
 
     title: str
-    limits: LimitSettings = LimitSettings()
+    limits: Limits = Limits()
     policy: Policy = Policy()
     extensions: list[Extension] = Field(default_factory=list)
     problem_sets: Annotated[list[Listing], Field(min_length=1)]
@@ -196,7 +159,9 @@ class Course:
         for needed in (solution, folder / "test_public.py", folder / "test_hidden.py", folder / "handout.md"):
             if not needed.is_file():
                 raise CourseError(f"{needed} is missing; the problem set {slug} needs it")
-        limits = self.settings.limits.to_limits(assignment)
+        limits = self.settings.limits.for_problem_set(
+            assignment.limits, [question.limits for question in assignment.questions]
+        )
         ledger_path = self.root / "assignments" / "ledger.yml"
         return ProblemSet(assignment, folder, solution, ledger_path, limits, _explanations(folder, assignment))
 

@@ -187,7 +187,7 @@ class Measure(GradingBench):
 
 def guest_costs(backend: str | None, rounds: int) -> None:
     zygote = open_zygote(backend)
-    limits = load_course(ROOT).settings.limits.to_limits(None)
+    limits = load_course(ROOT).settings.limits
 
     def guest() -> None:
         with GuestRunner(zygote, "x.py", NOTHING, limits) as runner:

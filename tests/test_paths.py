@@ -13,11 +13,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from autograder.limits import Limits
 from autograder.sandbox import backends
 from autograder.sandbox.backends import SandboxError
 from autograder.sandbox.guest import Guest
-from autograder.sandbox.runner import GuestRunner, Limits
-from autograder.sandbox.zygote import GuestLimits, Zygote
+from autograder.sandbox.runner import GuestRunner
+from autograder.sandbox.zygote import Zygote
 from autograder.testing.student import Stopped, Student
 
 SOURCE = b"""
@@ -92,7 +93,7 @@ def zygote(tree: Path) -> Iterator[Zygote]:
         launch = backends.sandlock()
         started = Zygote(replace(launch, readable=[*launch.readable, str(tree / "shown")]))
         started.ready()
-        Guest(started, GuestLimits(), message_bytes=2**16, output_bytes=2**16).close()
+        Guest(started, Limits()).close()
     except SandboxError as error:
         pytest.skip(str(error))
     yield started

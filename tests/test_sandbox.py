@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autograder.limits import Limits
 from autograder.runtime import wire
 from autograder.sandbox.backends import BACKENDS, SandboxError, offered_paths
 from autograder.sandbox.guest import open_zygote
-from autograder.sandbox.runner import Ask, GuestRunner, Limits
-from autograder.sandbox.zygote import GuestLimits, Zygote
+from autograder.sandbox.runner import Ask, GuestRunner
+from autograder.sandbox.zygote import Zygote
 from autograder.testing.student import (
     AlreadyStopped,
     Mismatch,
@@ -94,7 +95,7 @@ class Always:
 def always(): return Always()
 """
 
-FAST = Limits(call_seconds=0.4, load_seconds=1.0, submission_seconds=30, output_bytes=2**20)
+FAST = Limits(call_seconds=0.4, load_seconds=1.0, submission_seconds=30, output_kb=1024)
 
 
 @pytest.fixture(scope="module", params=list(BACKENDS))
@@ -376,7 +377,7 @@ def test_the_most_memory_held_is_counted_whatever_the_submission_says(zygote: Zy
 
 
 def test_processor_time_is_bounded(zygote: Zygote) -> None:
-    limits = Limits(call_seconds=20, guest=GuestLimits(cpu_seconds=1))
+    limits = Limits(call_seconds=20, processor_seconds=1)
     with GuestRunner(zygote, "ps1.py", SOURCE, limits) as runner:
         runner.load()
         with pytest.raises(Stopped, match="processor time"):

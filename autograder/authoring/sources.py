@@ -80,7 +80,7 @@ def _public_problems(problem_set: ProblemSet) -> Iterator[str]:
         imported = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
         imported += [name.name for name in node.names] if isinstance(node, ast.Import) else []
         for name in imported:
-            if re.match(r"solutions\b|autograder\b(?!\.kit\b)", name):
+            if re.match(r"solutions\b|autograder\b(?!\.(kit|testing)\b)", name):
                 yield f"{path}: imports {name}, which students do not have"
 
 

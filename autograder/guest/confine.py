@@ -10,10 +10,23 @@ import ctypes
 import os
 import resource
 import signal
+from dataclasses import dataclass
 
 
 class ConfinementError(Exception):
     """A step failed; the message names it. The guest ends without having run anything."""
+
+
+@dataclass(frozen=True)
+class GuestLimits:
+    """What the kernel enforces on one guest. `memory_bytes` is what it may map on top of what the warm interpreter has."""
+
+    memory_bytes: int
+    cpu_seconds: int
+    scratch_bytes: int
+    scratch_files: int
+    open_files: int
+    threads: int
 
 
 CLONE_NEWNS = 0x00020000

@@ -8,9 +8,10 @@ import signal
 import time
 from typing import Any
 
+from autograder.limits import Limits
 from autograder.runtime import wire
 from autograder.sandbox.backends import BACKENDS, SandboxError
-from autograder.sandbox.zygote import GuestLimits, Spawned, Zygote
+from autograder.sandbox.zygote import Spawned, Zygote
 
 OUTPUT_KEPT = 16 * 1024
 CONFINE_SECONDS = 10.0
@@ -45,11 +46,11 @@ class Guest:
     Raises `SandboxError` if the process cannot be made or locked down, which is before any of the submission has run.
     """
 
-    def __init__(self, zygote: Zygote, limits: GuestLimits, *, message_bytes: int, output_bytes: int) -> None:
+    def __init__(self, zygote: Zygote, limits: Limits) -> None:
         self._zygote = zygote
-        self._spawned: Spawned = zygote.spawn(limits)
+        self._spawned: Spawned = zygote.spawn(limits.guest)
         self._stream = self._spawned.stream
-        self._output_bytes = output_bytes
+        self._output_bytes = limits.output_bytes
         self._output = bytearray()
         self._output_seen = 0
         self._output_open = True
@@ -59,7 +60,7 @@ class Guest:
         self._poll.register(self._spawned.output, select.POLLIN)
         self._poll.register(self._stream, select.POLLIN)
         self._deadline = 0.0
-        self._frames = wire.FrameReader(self._fill, message_bytes)
+        self._frames = wire.FrameReader(self._fill, limits.message_bytes)
         try:
             hello = self._receive(time.monotonic() + CONFINE_SECONDS)
         except GuestEnded as end:
@@ -207,7 +208,7 @@ class Opening:
         while self._zygote is not None:
             try:
                 self._zygote.ready()
-                Guest(self._zygote, GuestLimits(), message_bytes=2**16, output_bytes=2**16).close()
+                Guest(self._zygote, Limits()).close()
                 return self._zygote
             except (SandboxError, OSError) as error:
                 self._zygote.close()

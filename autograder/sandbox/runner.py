@@ -6,14 +6,15 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from autograder.limits import Limits
 from autograder.runtime import loading, wire
 from autograder.sandbox.guest import NO_ANSWER, Guest, GuestEnded
-from autograder.sandbox.zygote import GuestLimits, Zygote
+from autograder.sandbox.zygote import Zygote
 from autograder.testing.student import (
     AlreadyStopped,
     Answer,
@@ -29,30 +30,6 @@ from autograder.testing.student import (
 GRACE_SECONDS = 0.5
 # Functions that take long are not worth asking ahead: a test may fail before it wants all their answers.
 AHEAD_SECONDS = 1.0
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Everything a submission may use. Seconds of one call, and of loading one unit, are processor time, and
-    `WAITING_SHARE` times as much by the clock; those of the whole submission are by the clock.
-    """
-
-    call_seconds: float = 5.0
-    load_seconds: float = 20.0
-    submission_seconds: float = 120.0
-    message_bytes: int = 64 * 2**20
-    output_bytes: int = 4 * 2**20
-    guest: GuestLimits = field(default_factory=GuestLimits)
-
-    def at_share(self, share: float) -> Limits:
-        """A share of the time and memory, and all of the rest."""
-        guest = replace(
-            self.guest,
-            memory_bytes=int(self.guest.memory_bytes * share),
-            cpu_seconds=math.ceil(self.guest.cpu_seconds * share),
-        )
-        seconds = {name: getattr(self, name) * share for name in ("call_seconds", "load_seconds", "submission_seconds")}
-        return replace(self, guest=guest, **seconds)
 
 
 @dataclass(frozen=True)
@@ -96,12 +73,7 @@ class GuestRunner(Runner):
             if time.monotonic() >= self._deadline:
                 break
             unit = ""
-            self._guest = Guest(
-                self._zygote,
-                self._limits.guest,
-                message_bytes=self._limits.message_bytes,
-                output_bytes=self._limits.output_bytes,
-            )
+            self._guest = Guest(self._zygote, self._limits)
             message: tuple[Any, ...] = (
                 "load",
                 self._filename,

@@ -13,22 +13,11 @@ import time
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
+from autograder.guest.confine import GuestLimits
 from autograder.sandbox.backends import GUEST_UID, PRELOAD, Launch, SandboxError
 
 START_SECONDS = 60.0
 SPAWN_SECONDS = 10.0
-
-
-@dataclass(frozen=True)
-class GuestLimits:
-    """What the kernel enforces on one guest. Sizes in bytes; `memory_bytes` comes on top of the warm interpreter's."""
-
-    memory_bytes: int = 2**30
-    cpu_seconds: int = 60
-    scratch_bytes: int = 64 * 2**20
-    scratch_files: int = 1000
-    open_files: int = 64
-    threads: int = 32
 
 
 @dataclass(frozen=True)
