@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -16,6 +17,7 @@ from autograder import testing
 from autograder.runtime.figures import FigureView
 from autograder.runtime.wire import MAX_INT_BYTES, Foreign
 from autograder.testing import Mismatch
+from autograder.testing import values as testing_values
 
 HUGE = 2 ** (8 * MAX_INT_BYTES - 1) - 1  # the largest integer that can arrive
 FOREIGN = Foreign("torch.Tensor")
@@ -103,8 +105,8 @@ def test_array_takes_nested_lists_where_the_question_does(value: Any, kind: str,
         (np.array([[0, np.nan]]), {}, "`f(x)` should hold finite numbers, but has nan at index [0, 1]"),
         (np.array(-np.inf), {}, "`f(x)` should hold finite numbers, but has -inf at its only place"),
         ([[1.0], [2.0, 3.0]], {"lists": True}, "`f(x)` is a nested list whose rows differ in length"),
-        (["a"], {"lists": True}, "`f(x)` should hold float32 or float64, but is an array of shape (1,) and type <U1"),
-        ([FOREIGN], {"lists": True}, "`f(x)` should hold float32 or float64, but is an array of shape (1,) and type object"),
+        (["a"], {"lists": True}, "`f(x)` should be a table of numbers, but holds str 'a'"),
+        ([FOREIGN], {"lists": True}, "`f(x)` should be a table of numbers, but holds an object of type torch.Tensor"),
     ],
 )
 def test_array_names_what_does_not_fit(value: Any, options: dict[str, Any], sentence: str) -> None:
@@ -419,3 +421,74 @@ CHECKS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("value", list(RETURNED))
 def test_a_wrong_answer_is_never_a_fault_of_the_test(check: str, value: str) -> None:
     assert said(CHECKS[check], RETURNED[value])
+
+
+# Whatever an answer is, a check of it takes little time and memory, and a message about it few characters.
+GIANTS = {
+    "a long text among many numbers": ["A" * 5_000_000] + [0] * 150_000,
+    "more numbers than a table may have": [0.0] * 150_000,
+    "twenty thousand arrays": [np.zeros(3)] * 20_000,
+    "lists in lists": [[[1.0] * 50] * 50] * 60,
+    "a number too large for a float": [2**5000, 0.5],
+    "an array among lists": [np.zeros(2), [1.0, 2.0, 3.0]],
+    "text": "\x00" * 5_000_000,
+    "many keys": {str(number): [number] * 40 for number in range(4000)},
+    "an array of many axes without a number": np.full((1,) * 15 + (200_000,), np.nan),
+}
+
+
+@pytest.mark.parametrize("value", GIANTS.values(), ids=list(GIANTS))
+def test_a_giant_answer_costs_little(value: Any) -> None:
+    checks: list[Callable[[], Any]] = [
+        lambda: testing.array(value, name="f(x)", kind="number", lists=True),
+        lambda: testing.close(value, np.zeros(4), atol=0.1, name="f(x)"),
+        lambda: testing.same(value, [1, 2, 3], name="f(x)"),
+        lambda: testing.same(value, np.zeros(4), name="f(x)"),
+        lambda: testing.require(False, testing.shown(value)),
+    ]
+    tracemalloc.start()
+    try:
+        for check in checks:
+            text = ""
+            try:
+                check()
+            except Mismatch as error:
+                text = str(error)
+            assert len(text) < 1000
+        assert tracemalloc.get_traced_memory()[1] < 20 * 2**20
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    "value, text",
+    [
+        (3, "3"),
+        (0.5, "0.5"),
+        ("a'b", '"a\'b"'),
+        ([1, (2.0, None)], "[1, (2.0, None)]"),
+        (np.array([1.0, 2.0]), "array([1.0, 2.0])"),
+        ([np.array([True])], "[array([True])]"),
+        (FOREIGN, "<an object of type torch.Tensor>"),
+        (np.zeros((9, 9)), "<an array of shape (9, 9) and type float64>"),
+    ],
+)
+def test_a_message_shows_small_answers_whole(value: Any, text: str) -> None:
+    assert testing.shown(value) == text
+
+
+def test_a_list_is_never_equal_to_an_array_within_it() -> None:
+    assert (
+        said(testing.same, [np.array([1, 2])], [[1, 2]], name="f(x)")
+        == "`f(x)` should be exactly [[1, 2]], but is [array([1, 2])]"
+    )
+
+
+def test_an_audit_notes_tolerances_and_lets_nothing_fail() -> None:
+    with testing_values.audited(lenient=True) as audit:
+        testing.close([1.0], [2.0], atol=0.25, name="f(x)")
+        testing.same([1.0], [2.0], name="f(x)")
+        testing.require(False, "no")
+    assert [tolerance for _, tolerance in audit.tolerances] == [0.25]
+    with testing_values.audited(lenient=False), pytest.raises(testing.Mismatch):
+        testing.close([1.0], [2.0], atol=0.25, name="f(x)")

@@ -16,6 +16,7 @@ from autograder.testing.values import (
     rounding,
     same,
     scalar,
+    shown,
     text,
 )
 
@@ -40,5 +41,6 @@ __all__ = [
     "rounding",
     "same",
     "scalar",
+    "shown",
     "text",
 ]
