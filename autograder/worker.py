@@ -33,7 +33,7 @@ from autograder import scoring, variants
 from autograder.course import Course, CourseError, ProblemSet, load_course
 from autograder.guest import confine
 from autograder.intake import Submission
-from autograder.rehearsal import Rehearsal
+from autograder.rehearsal import Rehearsed, rehearse
 from autograder.runtime.figures import FigureView
 from autograder.runtime.loading import Report
 from autograder.sandbox.backends import SandboxError
@@ -65,7 +65,7 @@ class GradingBench(Bench):
         self.candidates: dict[str, list[variants.Variant]] = {}
         self.figures: dict[str, FigureView] = {}
         self.zygote: Zygote | None = None
-        self.rehearsal = Rehearsal(self.solution, self.asked)
+        self.rehearsed = Rehearsed()
 
     @pytest.fixture
     def reference(self) -> ModuleType:
@@ -83,14 +83,17 @@ class GradingBench(Bench):
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         if session.testsfailed:
             raise session.Interrupted(f"{session.testsfailed} errors during collection")
-        unsound = self.rehearse(session.items)
+        self.rehearsed = rehearse(self, session.items, self.solution, self.asked, self.call_seconds)
+        # What is loaded by now stays, and need not be looked at when a submission is cleared away.
+        gc.collect()
+        gc.freeze()
         try:
             self.zygote = self.opening.wait()
         except SandboxError as error:
             # Without a sandbox there is nothing to grade with, whatever the submission.
             self.connection.send_bytes(json.dumps({"failed": str(error)}).encode())
             return True
-        self.connection.send_bytes(json.dumps({"ready": len(session.items), "unsound": unsound}).encode())
+        self.connection.send_bytes(json.dumps({"ready": len(session.items), "unsound": self.rehearsed.unsound}).encode())
         while True:
             try:
                 task = json.loads(self.connection.recv_bytes())
@@ -105,22 +108,6 @@ class GradingBench(Bench):
         if self.zygote:
             self.zygote.close()
         return True
-
-    def rehearse(self, items: list[pytest.Item]) -> list[str]:
-        """Run the tests on the reference once, to learn their calls; returns those that it fails, each with the reason."""
-        self.runner = self.rehearsal
-        for item in items:
-            self.rehearsal.begin(item.name, self.problem_set.call_seconds(_mark(item).question))
-            runtestprotocol(item, nextitem=None, log=False)
-        # What is loaded by now stays, and need not be looked at when a submission is cleared away.
-        gc.collect()
-        gc.freeze()
-        return [
-            # Of a fault the last line says what it was, of a failure the first.
-            f"{outcome.test}: {outcome.message.splitlines()[-1 if outcome.status == FAULT else 0]}"
-            for outcome in self.outcomes.values()
-            if outcome.status in (FAILED, FAULT) and outcome.test not in self.rehearsal.cut_short
-        ]
 
     def grade(self, submission: Submission, items: list[pytest.Item], *, first_failure: bool = False) -> dict[str, Any]:
         """Grade one submission, with `first_failure` only up to it; the record says so if the grader was at fault."""
@@ -187,17 +174,21 @@ class GradingBench(Bench):
             seconds=time.perf_counter() - begun,
         )
 
+    def call_seconds(self, item: pytest.Item) -> float:
+        """CPU time that a call of a test may take."""
+        return self.problem_set.call_seconds(_mark(item).question)
+
     def run_tests(self, runner: GuestRunner, items: list[pytest.Item], *, first_failure: bool) -> str:
         """Run the tests, and return what the submission had printed before the first hidden input reached it."""
         shown = runner.output
         for hidden, group in itertools.groupby(items, is_hidden):
             together = list(group)
-            runner.ask_ahead(ask for item in together for ask in self.rehearsal.asks[item.name])
+            runner.ask_ahead(ask for item in together for ask in self.rehearsed.asks[item.name])
             for item in together:
-                runner.call_seconds = self.problem_set.call_seconds(_mark(item).question)
+                runner.call_seconds = self.call_seconds(item)
                 self.run_test(item)
                 outcome = self.outcomes[item.name]
-                ahead = sum(runner.spent_ahead.get(ask.question, 0.0) for ask in self.rehearsal.asks[item.name])
+                ahead = sum(runner.spent_ahead.get(ask.question, 0.0) for ask in self.rehearsed.asks[item.name])
                 self.outcomes[item.name] = replace(outcome, seconds=round(outcome.seconds + ahead, 6))
                 # After a fault nothing will be scored, and the sandbox may be gone.
                 if outcome.status == FAULT or (first_failure and outcome.status == FAILED):

@@ -16,6 +16,7 @@ from autograder.sandbox.backends import BACKENDS, SandboxError, offered_paths
 from autograder.sandbox.guest import open_zygote
 from autograder.sandbox.runner import Ask, GuestRunner
 from autograder.sandbox.zygote import Zygote
+from autograder.testing import Refusal
 from autograder.testing.student import (
     AlreadyStopped,
     Mismatch,
@@ -225,14 +226,21 @@ def test_threads_run_where_their_number_is_bounded(zygote: Zygote, student: Stud
             student.thread_sum()
 
 
-def test_a_test_function_is_called_back_and_its_exceptions_pass_through(student: Student) -> None:
+def test_a_test_function_is_called_back_and_tells_of_its_errors_only_what_the_test_wants(student: Student) -> None:
     assert student.apply(lambda x: x * 2, np.array([1.0, 2.0])).tolist() == [2.0, 4.0]
 
     def refuse(x: object) -> object:
-        raise ValueError("refused here")
+        raise Refusal("refused here")
 
     with pytest.raises(ValueError, match="refused here"):
         student.apply(refuse, 1)
+
+    def fail(x: object) -> object:
+        raise KeyError("42")
+
+    with pytest.raises(RuntimeError, match="raised an exception for these arguments") as caught:
+        student.apply(fail, 1)
+    assert "42" not in str(caught.value)
 
 
 def test_a_function_of_the_submission_can_be_an_argument(student: Student) -> None:

@@ -12,6 +12,7 @@ import pytest
 from autograder.runtime import loading
 from autograder.runtime.figures import FigureView
 from autograder.runtime.wire import Foreign
+from autograder.testing import Refusal, callback
 from autograder.testing.student import (
     AlreadyStopped,
     LocalRunner,
@@ -90,6 +91,11 @@ def inverse(x):
     inverted.append(x)
     if x < 0: warnings.warn("negative")
     return 1 / x
+def apply_all(function, *arguments):
+    return function(*arguments)
+
+
+def apply_all(function, *arguments): return function(*arguments)
 def call_with_keyword(function): return function(1.0, scale=3)
 def write_into_result(function):
     result = function()
@@ -321,8 +327,55 @@ def test_a_function_of_the_test_can_be_passed_and_is_called(student: Student) ->
     assert student.apply(lambda x: x * 10, 4) == 40
 
 
-def test_a_function_of_the_test_gets_keywords_too(student: Student) -> None:
-    assert student.call_with_keyword(lambda x, scale: x * scale) == 3.0
+def test_a_function_of_the_test_gets_keywords_only_where_the_test_says_so(student: Student) -> None:
+    assert student.call_with_keyword(callback(lambda x, scale: x * scale, arguments=1, keywords=("scale",))) == 3.0
+    for layer in (lambda x, scale: x * scale, lambda x, scale=2.0: x * scale, np.negative):
+        with pytest.raises(RuntimeError, match="the function that was handed in takes "):
+            student.call_with_keyword(layer)
+
+
+def test_a_default_of_a_function_of_the_test_cannot_be_overridden(student: Student) -> None:
+    def scaled(x: float, factor: float = 10) -> float:
+        return x * factor
+
+    assert student.apply(scaled, 4) == 40
+    with pytest.raises(RuntimeError, match="takes 1 argument by position, and none by name"):
+        student.apply_all(scaled, 4, 5)
+    assert student.apply_all(callback(scaled, arguments=(1, 2)), 4, 5) == 20
+    assert student.apply_all(np.add, 4, 5) == 9
+
+
+def test_a_function_that_says_nothing_of_its_arguments_is_a_fault_of_the_test(student: Student) -> None:
+    with pytest.raises(TypeError, match=r"use callback\(function, arguments=...\)"):
+        student.apply(max, [1, 2])
+    assert student.apply(callback(max, arguments=1), [1, 2]) == 2
+
+
+def test_what_a_function_of_the_test_raises_stays_with_the_test(student: Student) -> None:
+    def answer_of_the_hidden_test(x: object) -> None:
+        raise KeyError("the answer is 42")
+
+    with pytest.raises(StudentError) as caught:
+        student.apply(answer_of_the_hidden_test, 1)
+    said = str(caught.value) + str(caught.value.report)
+    assert "raised an exception for these arguments" in said
+    for word in ("KeyError", "42", "answer_of"):
+        assert word not in said
+
+    def refuses(x: object) -> None:
+        raise Refusal("two rows are needed")
+
+    with pytest.raises(ValueError, match="`apply` raised ValueError: two rows are needed"):
+        student.apply(refuses, 1)
+
+
+def test_arguments_and_answers_of_a_function_of_the_test_are_bounded(student: Student) -> None:
+    called = []
+    with pytest.raises(RuntimeError, match="at most 1 MiB of arguments"):
+        student.apply(called.append, np.zeros(2**17 + 1))
+    assert not called
+    with pytest.raises(RuntimeError, match="more than 8 MiB"):
+        student.apply(lambda x: np.zeros((x, 2**17)), 9)
 
 
 def test_what_a_function_of_the_test_returns_is_read_only(student: Student) -> None:

@@ -461,7 +461,7 @@ def test_a_giant_answer_costs_little(value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "value, text",
+    ("value", "text"),
     [
         (3, "3"),
         (0.5, "0.5"),

@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from autograder.testing import array, close, figure, graded, parts, require, rounding, same, scalar, text
+from autograder.testing import array, close, figure, graded, parts, require, rounding, same, scalar, shown, text
 
 # Answers of size one that took at most a few dozen roundings.
 ROUNDED = rounding(1, 64)
@@ -29,7 +29,7 @@ def refuses(function, *arguments, name, why):
         answer = function(*arguments)
     except ValueError:
         return
-    require(False, f"{name} must raise ValueError, because {why}; it returned {answer!r}")
+    require(False, f"{name} must raise ValueError, because {why}; it returned {shown(answer)}")
 
 
 def draw(rng, n, length, width):
@@ -658,11 +658,13 @@ def test_bound_and_median_differ(student):
     axes = sweep_axes(student, scales, accuracies, height)
     medians = [float(np.median(column)) for column in accuracies.T]
     bound, median = bound_line(axes, height), median_line(axes, scales, medians)
-    require(bound.linestyle != median.linestyle, f"bound and median share the linestyle {bound.linestyle!r}")
-    require("bound" in bound.label.lower(), f"the label of the bound must contain 'bound'; it is {bound.label!r}")
-    require(median.label and median.label != bound.label, f"the median needs a label of its own; it is {median.label!r}")
+    require(bound.linestyle != median.linestyle, f"bound and median share the linestyle {shown(bound.linestyle)}")
+    require("bound" in bound.label.lower(), f"the label of the bound must contain 'bound'; it is {shown(bound.label)}")
+    require(
+        median.label and median.label != bound.label, f"the median needs a label of its own; it is {shown(median.label)}"
+    )
     for line in (bound, median):
-        require(line.label in axes.legend, f"the legend lacks {line.label!r}; it holds {axes.legend}")
+        require(line.label in axes.legend, f"the legend lacks {shown(line.label)}; it holds {shown(axes.legend)}")
 
 
 # --------------------------------------------------------------------------------------------------------------- time
@@ -754,7 +756,7 @@ def test_embedding_beats_the_number(student, rng, ledger):
 def chosen(student, item, reference):
     """Compare one answer with the reference's; case and blanks do not matter."""
     answer = text(student.value(item), name=item).strip().lower()
-    require(answer == getattr(reference, item), f"{item} must be {getattr(reference, item)!r}, it was {answer!r}")
+    require(answer == getattr(reference, item), f"{item} must be {getattr(reference, item)!r}, it was {shown(answer)}")
 
 
 @graded("reading", points=1, hint="What is the bound a bound on: one sample, or the average over all of them?")

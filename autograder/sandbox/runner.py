@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from autograder.limits import Limits
 from autograder.runtime import loading, wire
 from autograder.sandbox.guest import NO_ANSWER, Guest, GuestEnded
 from autograder.sandbox.zygote import Zygote
+from autograder.testing.callbacks import RESULT_TOO_LARGE, Callback, Refusal
 from autograder.testing.student import (
     AlreadyStopped,
     Answer,
@@ -106,9 +107,7 @@ class GuestRunner(Runner):
         fresh = [problem for problem in report["problems"] if problem not in known]
         self.report = {"problems": known + fresh, "names": report["names"]}
 
-    def call(
-        self, name: str, case: wire.Deferred, handles: Sequence[Callable[..., Any]], *, repeat: bool
-    ) -> Answer | StudentError:
+    def call(self, name: str, case: wire.Deferred, handles: Sequence[Callback], *, repeat: bool) -> Answer | StudentError:
         guest = self._ready(name)
         # The guest's own timer ends each call; this ends a guest that has switched it off.
         until = self._until((2 if repeat else 1) * self.call_seconds)
@@ -199,8 +198,8 @@ def _ask_back(guest: Guest, answer: tuple[Any, ...], until: float) -> tuple[Any,
     """Send the answer of a callback; if it cannot be sent, the submission's own call gets the error."""
     try:
         return guest.ask(answer, until)
-    except wire.WireError as error:
-        return guest.ask(("error", {"type": "ValueError", "message": str(error)}), until)
+    except wire.WireError:
+        return guest.ask(("error", {"type": "RuntimeError", "message": RESULT_TOO_LARGE}), until)
 
 
 def _results(kind: str, rest: list[Any], most: int) -> list[Answer | loading.Report | None]:
@@ -217,8 +216,8 @@ def _only_result(kind: str, rest: list[Any]) -> Answer | loading.Report:
     return result
 
 
-def _answer_callback(handles: Sequence[Callable[..., Any]], rest: list[Any]) -> tuple[Any, ...]:
-    """Run the test's own function that the submission called back; its exceptions go to the submission."""
+def _answer_callback(handles: Sequence[Callback], rest: list[Any]) -> tuple[Any, ...]:
+    """Run the test's own function that the submission called back; what it raises is told in the words of `Callback`."""
     if len(rest) != 3 or type(rest[0]) is not int or not isinstance(rest[1], tuple) or not isinstance(rest[2], dict):
         raise GuestEnded(NO_ANSWER)
     index, args, kwargs = rest
@@ -226,8 +225,10 @@ def _answer_callback(handles: Sequence[Callable[..., Any]], rest: list[Any]) -> 
         raise GuestEnded(NO_ANSWER)
     try:
         return "value", handles[index](*args, **kwargs)
-    except Exception as error:
-        return "error", {"type": type(error).__name__, "message": str(error)}
+    except Refusal as refusal:
+        return "error", {"type": "ValueError", "message": str(refusal)[: loading.MAX_TEXT]}
+    except RuntimeError as error:
+        return "error", {"type": "RuntimeError", "message": str(error)}
 
 
 def _problem(unit: str, message: str) -> loading.Report:
