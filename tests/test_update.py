@@ -26,7 +26,8 @@ from hypothesis import strategies as st
 
 from autograder.authoring.release import problem_set_files, template_files
 from autograder.course import load_course
-from autograder.kit import update
+from autograder.kit import release_files, update
+from autograder.kit.release_files import base_name, dump_base, read_release
 
 ROOT = Path(__file__).resolve().parents[1]
 STUB = 'raise NotImplementedError("not done yet")'
@@ -110,7 +111,8 @@ def template(tasks: Sequence[Task] = BASE, version: str = "1.0.0", set_up: str =
         "autograder/kit/__init__.py": f"# kit of {version}\n",
         "conftest.py": "# the same in all versions\n",
     }
-    return {name: text.encode() for name, text in texts.items()}
+    files = {name: text.encode() for name, text in texts.items()}
+    return {**files, base_name("ps9"): dump_base(files, "ps9")}
 
 
 def code(name: str, text: str) -> dict[str, Any]:
@@ -145,8 +147,11 @@ def told(plan: update.Plan) -> str:
 
 @pytest.fixture
 def mine(tmp_path: Path) -> Path:
-    """A student's folder, as it came."""
-    return put(template(), tmp_path / "mine")
+    """A student's folder with a beginning in it: a comment of their own in the module, and a cell in the notebook."""
+    folder = put(template(), tmp_path / "mine")
+    edit(folder / "ps9/ps9.py", '"""A small set."""', '"""A small set."""\n\n# mine')
+    change_cells(folder, lambda cells: cells.append(code("own", "# mine")))
+    return folder
 
 
 def edit(path: Path, old: str, new: str) -> None:
@@ -370,7 +375,7 @@ def test_what_a_new_template_adds_stands_at_its_place(mine: Path) -> None:
         Question 3: The two_parts; LIMIT; def g_two; def h_two; Question 4: The four; Question 5: The last; v_last = None"""
     places = [after.index(text.strip()) for text in order.split(";")]
     assert places == sorted(places)
-    assert "new      extra, last, `import re`, `WIDTH`\n" in told(plan)
+    assert "new      `import re`, `WIDTH`, extra, last\n" in told(plan)
     assert "question three is no longer asked" in told(plan)
     assert "v_three = None" in after
     namespace: dict[str, Any] = {}
@@ -424,11 +429,58 @@ def test_a_deleted_stub_is_told_and_not_put_back(mine: Path) -> None:
     assert "`f_one` of question one is not in your file" in told(plan)
 
 
-def test_given_code_that_changed_is_told_and_stays(mine: Path) -> None:
+def test_given_code_that_changed_becomes_new(mine: Path) -> None:
+    bring(mine, template(version="1.1.0", set_up=SET_UP.replace("SIZE = 8", "SIZE = 9")))
+    assert "SIZE = 9  # given\n" in (mine / "ps9/ps9.py").read_text()
+    assert "SIZE = 9  # given" in text_of(cells_of(mine)[1])
+
+
+def test_given_code_that_both_changed_stays_and_the_change_is_shown(mine: Path) -> None:
+    edit(mine / "ps9/ps9.py", "SIZE = 8", "SIZE = 10")
     plan = bring(mine, template(version="1.1.0", set_up=SET_UP.replace("SIZE = 8", "SIZE = 9")))
-    assert "SIZE = 8" in (mine / "ps9/ps9.py").read_text()
-    assert "`SIZE` stays as it is" in told(plan)
-    assert "+SIZE = 9" in told(plan)
+    assert "SIZE = 10" in (mine / "ps9/ps9.py").read_text()
+    assert "`SIZE` stays as it is in your file; the template changed here:" in told(plan)
+    assert "-SIZE = 8  # given" in told(plan)
+    assert "+SIZE = 9  # given" in told(plan)
+
+
+def test_given_code_that_the_student_changed_and_the_template_did_not_stays_without_a_word(mine: Path) -> None:
+    edit(mine / "ps9/ps9.py", "import os\n", "")
+    edit(mine / "ps9/ps9.py", "SIZE = 8", "SIZE = 10")
+    plan = bring(mine, template(version="1.1.0"))
+    assert "import os" not in (mine / "ps9/ps9.py").read_text()
+    assert "SIZE = 10" in (mine / "ps9/ps9.py").read_text()
+    assert not plan.look
+
+
+def test_a_call_of_the_template_is_replaced_and_never_made_twice(mine: Path) -> None:
+    def seeded(seed: str) -> dict[str, bytes]:
+        return template(version=f"1.{seed}", set_up=f"{SET_UP}\n# loose\n\nprint({seed})\n")
+
+    bring(mine, seeded("1"))
+    bring(mine, seeded("2"))
+    for text in ((mine / "ps9/ps9.py").read_text(), text_of(cells_of(mine)[1])):
+        assert re.findall(r"print\(.\)", text) == ["print(2)"]
+        assert text.count("# loose") == 1
+    bring(mine, template(version="1.3"))
+    assert "print" not in (mine / "ps9/ps9.py").read_text()
+
+
+def test_a_stub_that_was_only_laid_out_anew_becomes_new(mine: Path) -> None:
+    edit(mine / "ps9/ps9.py", "def f_one(x: float, y: float = 1.0)", "def f_one(\n    x: float,\n    y: float = 1.0,\n)")
+    plan = bring(mine, NEW)
+    assert "Do f_one, better." in (mine / "ps9/ps9.py").read_text()
+    assert "updated  one" in told(plan)
+
+
+def test_what_was_shown_is_not_shown_again(mine: Path) -> None:
+    edit(mine / "ps9/ps9.py", f'"""\n    {STUB}', '"""\n    return x')
+    assert bring(mine, NEW).look
+    later = replace(NEW_TASKS[2], says="best")
+    plan = bring(mine, template((*NEW_TASKS[:2], later, *NEW_TASKS[3:]), "1.2.0"))
+    assert not plan.look
+    assert "return x" in (mine / "ps9/ps9.py").read_text()
+    assert "Do f_two, best" in (mine / "ps9/ps9.py").read_text()
 
 
 def test_a_future_import_comes_first(mine: Path) -> None:
@@ -446,6 +498,55 @@ def test_a_file_that_cannot_be_read_stays_and_the_new_one_lies_beside_it(mine: P
     assert (mine / "ps9/ps9.py").read_bytes() == content
     assert (mine / "ps9/ps9.new.py").read_bytes() == NEW["ps9/ps9.py"]
     assert "ps9/ps9.new.py" in told(plan)
+    assert not update.make_plan(mine, NEW).writes
+
+
+def test_a_file_that_can_be_read_again_is_merged_with_the_template_it_was_made_from(mine: Path) -> None:
+    path = mine / "ps9/ps9.py"
+    edit(path, "# mine", "def f(:")
+    bring(mine, NEW)
+    edit(path, "def f(:", "# mine")
+    plan = bring(mine, NEW)
+    assert "Do f_one, better." in path.read_text()
+    assert "updated  one" in told(plan)
+    assert not update.make_plan(mine, NEW).writes
+
+
+def test_a_folder_without_a_base_keeps_its_work_and_the_new_one_lies_beside_it(mine: Path) -> None:
+    (mine / base_name("ps9")).unlink()
+    before = tree(mine)
+    plan = bring(mine, NEW)
+    after = tree(mine)
+    for form in ("ps9.py", "ps9.ipynb"):
+        assert after[f"ps9/{form}"] == before[f"ps9/{form}"]
+        assert after[f"ps9/{form.replace('.', '.new.')}"] == NEW[f"ps9/{form}"]
+    assert plan.look
+    assert "run this again with --base" in told(plan)
+    assert not update.make_plan(mine, NEW).writes
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b'{"ps9/ps9.py": 1}', b"[" * 99999, b"\xff"])
+def test_a_base_that_was_damaged_is_none(mine: Path, content: bytes) -> None:
+    (mine / base_name("ps9")).write_bytes(content)
+    before = (mine / "ps9/ps9.py").read_bytes()
+    bring(mine, NEW)
+    assert (mine / "ps9/ps9.py").read_bytes() == before
+    assert (mine / "ps9/ps9.new.py").is_file()
+
+
+def test_without_a_base_the_earlier_release_can_be_given(
+    mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (mine / base_name("ps9")).unlink()
+    edit(mine / "ps9/ps9.py", STUB, "return x")
+    bring(mine, NEW)
+    monkeypatch.chdir(mine)
+    old, new = zipped(template(), tmp_path / "old.zip"), zipped(NEW, tmp_path / "new.zip")
+    assert update.main([str(new), "--base", str(old)]) == 1
+    text = (mine / "ps9/ps9.py").read_text()
+    assert "return x" in text
+    assert "def f_extra" in text
+    assert "Do f_two, better" in text
     assert not update.make_plan(mine, NEW).writes
 
 
@@ -517,7 +618,9 @@ def test_a_timed_cell_holds_an_answer_like_any_other(mine: Path) -> None:
     cells = cells_of(mine)
     assert answered in [text_of(cell) for cell in cells]
     assert "`f_one` stays as it is" in told(plan)
-    assert "the set-up cell is no plain Python" in told(plan)
+    assert "the cell that begins with 'def broken(" in told(plan)
+    assert "import re" in text_of(cells[2])
+    assert cells[2]["cell_type"] == "markdown"
     assert text_of(cells[1]).startswith("def broken(:\nimport math\nimport os\n")
 
 
@@ -529,7 +632,24 @@ def test_notes_written_into_the_lesson_stay(mine: Path) -> None:
     plan = bring(mine, NEW)
     texts = [text_of(cell) for cell in cells_of(mine)]
     assert texts[:2] == ["## Part one\n\nText, better.", "## Part one\n\nText, as ever.\n\nI wrote this."]
-    assert "you changed the cell" in told(plan)
+    assert "the cell that begins with '## Part one" in told(plan)
+
+
+def test_notes_in_a_part_of_the_lesson_that_did_not_change_stay_without_a_word(mine: Path) -> None:
+    change_cells(mine, lambda cells: cells[0]["source"].append("\n\nI wrote this."))
+    plan = bring(mine, template(version="1.1.0"))
+    assert text_of(cells_of(mine)[0]).endswith("I wrote this.")
+    assert sum("Part one" in text_of(cell) for cell in cells_of(mine)) == 1
+    assert not plan.look
+
+
+def test_a_cell_that_was_deleted_comes_back_only_if_the_lesson_changed(mine: Path) -> None:
+    change_cells(mine, lambda cells: cells.__delitem__(0))
+    before = [text_of(cell) for cell in cells_of(mine)]
+    bring(mine, template(version="1.1.0"))
+    assert [text_of(cell) for cell in cells_of(mine)] == before
+    bring(mine, NEW)
+    assert text_of(cells_of(mine)[0]) == "## Part one\n\nText, better."
 
 
 def test_a_notebook_of_a_format_without_ids_gets_none(mine: Path) -> None:
@@ -579,6 +699,19 @@ def test_with_a_manifest_only_what_was_edited_is_kept_beside(tmp_path: Path) -> 
     # A form that was left alone becomes the new one as it is.
     assert after["ps9/ps9.ipynb"] == new["ps9/ps9.ipynb"]
     assert b"return 1" in after["ps9/ps9.py"]
+
+
+def test_modules_that_left_the_kit_are_removed_and_stay_in_the_backup(mine: Path) -> None:
+    put({"autograder/guest/loading.py": b"# old\n", "autograder/kit/values.py": b"# old\n", "own.py": b"# mine\n"}, mine)
+    plan = bring(mine, NEW)
+    after = tree(mine)
+    assert [name for name in after if name.endswith(("loading.py", "values.py", "own.py"))] == [
+        "backup-1.0.0/autograder/guest/loading.py",
+        "backup-1.0.0/autograder/kit/values.py",
+        "own.py",
+    ]
+    assert "removed  autograder/guest/loading.py, autograder/kit/values.py" in told(plan)
+    assert not update.make_plan(mine, NEW).removes
 
 
 def test_a_second_backup_has_a_name_of_its_own(mine: Path) -> None:
@@ -637,13 +770,13 @@ def zipped(files: dict[str, bytes], path: Path, prefix: str = "") -> Path:
 
 @pytest.mark.parametrize("prefix", ["", "student_template/"])
 def test_a_release_is_a_zip_or_a_folder_and_may_have_a_folder_around_it(tmp_path: Path, prefix: str) -> None:
-    assert update.read_release(zipped(NEW, tmp_path / "new.zip", prefix)) == NEW
+    assert read_release(zipped(NEW, tmp_path / "new.zip", prefix)) == NEW
     put(NEW, tmp_path / "new" / prefix)
     put(
         {".git/config": b"x", "autograder/__pycache__/a.pyc": b"x", "backup-1/x": b"x", ".venv/x": b"x"},
         tmp_path / "new" / prefix,
     )
-    assert update.read_release(tmp_path / "new") == NEW
+    assert read_release(tmp_path / "new") == NEW
 
 
 @pytest.mark.parametrize(
@@ -651,7 +784,7 @@ def test_a_release_is_a_zip_or_a_folder_and_may_have_a_folder_around_it(tmp_path
 )
 def test_a_name_that_points_outside_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(update.Refused, match="points outside"):
-        update.read_release(zipped({**NEW, name: b"evil"}, tmp_path / "new.zip"))
+        read_release(zipped({**NEW, name: b"evil"}, tmp_path / "new.zip"))
 
 
 def test_a_link_in_a_zip_is_refused(tmp_path: Path) -> None:
@@ -661,13 +794,13 @@ def test_a_link_in_a_zip_is_refused(tmp_path: Path) -> None:
         entry.external_attr = (stat.S_IFLNK | 0o777) << 16
         archive.writestr(entry, "/etc/passwd")
     with pytest.raises(update.Refused, match="is a link"):
-        update.read_release(path)
+        read_release(path)
 
 
 def test_a_zip_that_holds_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(update, "MAX_BYTES", 100)
+    monkeypatch.setattr(release_files, "MAX_BYTES", 100)
     with pytest.raises(update.Refused, match="more than a release does"):
-        update.read_release(zipped(NEW, tmp_path / "new.zip"))
+        read_release(zipped(NEW, tmp_path / "new.zip"))
 
 
 @pytest.mark.parametrize(
@@ -681,7 +814,7 @@ def test_what_is_no_release_is_refused(tmp_path: Path, content: Any, message: st
     elif content is not None:
         path.write_bytes(content)
     with pytest.raises(update.Refused, match=message):
-        update.read_release(path)
+        read_release(path)
 
 
 def test_a_release_whose_description_is_damaged_is_refused(mine: Path) -> None:

@@ -37,7 +37,7 @@ def uncommitted(root: Path) -> list[str]:
 
 
 def differences(problem_set: ProblemSet, files: Mapping[str, bytes]) -> list[str]:
-    """How the problem set's own files differ from those that are out, each a sentence; empty if nothing is out yet."""
+    """How the problem set's folder differs from the one that is out, each a sentence; empty if nothing is out yet."""
     out = released(problem_set)
     if out is None:
         return []
@@ -47,7 +47,7 @@ def differences(problem_set: ProblemSet, files: Mapping[str, bytes]) -> list[str
     return [
         f"{word[name in before, name in now]} since {out['version']}: {name}"
         for name in sorted({*before, *now})
-        if before.get(name) != now.get(name)
+        if before.get(name) != now.get(name) and name.startswith(f"{problem_set.slug}/")
     ]
 
 

@@ -19,6 +19,7 @@ from autograder.assignment import Question
 from autograder.authoring.handout import handout_parts
 from autograder.authoring.stubs import solution_blocks, stub
 from autograder.course import Course, CourseError, ProblemSet, read_yaml
+from autograder.kit.release_files import base_name, dump_base
 from autograder.testing.marks import Graded
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -61,10 +62,12 @@ folder, the one that holds `ps1` and `autograder`, run
 
 The first line only says what would be done. The second does it:
 
-- What you have filled in stays, letter by letter, and so do your own functions, comments and cells.
-- Stubs you have not begun, the lesson and the public tests become the new ones. New questions are put in at their place.
-- If the task of an answer you have written reads otherwise now, you are told, with the difference. Read these lines.
+- What you have changed or added stays, letter by letter: answers, functions, comments, cells.
+- What you have not changed becomes the new version: stubs, the lesson, the public tests. New questions are inserted in order.
+- Where both you and the new version changed something, yours stays, and the update shows what changed. Read these lines.
 - A file of ours that you had changed is kept beside the new one as `<name>.mine`.
+
+The update compares with the template you began with, of which `autograder/base` keeps a copy.
 
 What the changed files were before is in a folder such as `backup-1.0.0`. Close the notebook in Jupyter first, and open
 it again afterwards.
@@ -139,6 +142,7 @@ def problem_set_files(course: Course, problem_set: ProblemSet) -> dict[str, byte
     result = {f"{problem_set.slug}/{name}": text.encode() for name, text in files.items()}
     for figure in sorted((problem_set.folder / "figures").glob("*.svg")):
         result[f"{problem_set.slug}/figures/{figure.name}"] = figure.read_bytes()
+    result[base_name(problem_set.slug)] = dump_base(result, problem_set.slug)
     return result
 
 

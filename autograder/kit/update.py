@@ -1,7 +1,7 @@
 """Brings a student's folder to a new version of the template, and keeps all work: `python -m autograder.kit.update RELEASE`.
 
-The new folder is planned in memory as a whole; then what changes is backed up; then the files are put in place. This
-program's own files are among them, so all that it needs is imported on top.
+The new folder is planned in memory as a whole. Then the files that change are backed up and put in place. This program's
+own files are among them, so everything it needs is imported at the top.
 """
 
 from __future__ import annotations
@@ -12,37 +12,42 @@ import hashlib
 import io
 import json
 import os
-import re
 import shutil
-import stat
 import sys
 import textwrap
 import tokenize
-import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from autograder.kit.local import DESCRIPTION
-from autograder.kit.merge import Report, Unreadable, cut, merge_module, words
-from autograder.kit.merge_notebook import NotebookMerge, check_notebook, prose_parts, source_of
+from autograder.kit.merge import NOT_PYTHON, Report, merge, read_template, read_text
+from autograder.kit.merge_notebook import check_notebook, merge_notebook
+from autograder.kit.release_files import (
+    Description,
+    Refused,
+    base_name,
+    dump_base,
+    load_base,
+    problem_sets,
+    read_release,
+)
 
 MANIFEST = "manifest.json"
-MAX_FILES, MAX_BYTES = 5_000, 200_000_000
-_CANNOT = (SyntaxError, ValueError, Unreadable, RecursionError)
-
-
-class Refused(Exception):
-    """Nothing was done; the message says why, and what to do."""
+_NO_BASE = (
+    "your file stays as it is, because this folder does not keep the template it was made from. "
+    "If you still have that release, run this again with --base OLD.ZIP, and your file is merged"
+)
 
 
 @dataclass
 class Plan:
-    """What an update writes, in this order, and what it tells."""
+    """What an update writes, in this order, what it removes, and what it tells."""
 
     version: str = ""
     writes: dict[str, bytes] = field(default_factory=dict)
+    removes: list[str] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
     look: bool = False
 
@@ -56,35 +61,23 @@ class Plan:
         for item in report.look:
             lines.append(textwrap.indent(item, " " * 17).replace(" " * 17, "    look at  ", 1))
         self.look = self.look or bool(report.look)
-        self.told += [f"  {name}", *(lines or ["    as it was"])]
+        self.told += [f"  {name}", *(lines or ["    unchanged"])]
 
 
-def read_release(path: Path) -> dict[str, bytes]:
-    """The files of a release, a zip or a folder, by their names in the template. Raises `Refused`."""
-    if not path.exists():
-        raise Refused(f"{path} does not exist. Give the release's zip, or the folder you unpacked it to.")
-    try:
-        files = dict(_of_folder(path) if path.is_dir() else _of_zip(path))
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
-        raise Refused(f"{path} cannot be read: {error}. Download it again.") from None
-    for prefix in ("", *sorted({f"{name.split('/')[0]}/" for name in files if "/" in name})):
-        inside = {name.removeprefix(prefix): content for name, content in files.items() if name.startswith(prefix)}
-        if "autograder/kit/__init__.py" in inside and _problem_sets(inside):
-            shared = re.compile(r"[^/]+|autograder/.+|(?:{})/.+".format("|".join(map(re.escape, _problem_sets(inside)))))
-            return {name: content for name, content in inside.items() if shared.fullmatch(name)}
-    raise Refused(f"{path} is not a release of this course: it holds no folder autograder/ beside a problem set.")
+def make_plan(folder: Path, release: Mapping[str, bytes], base: Mapping[str, bytes] | None = None) -> Plan:
+    """What it takes to bring `folder` to the release. Reads only. Raises `Refused`.
 
-
-def make_plan(folder: Path, release: Mapping[str, bytes]) -> Plan:
-    """What it takes to bring `folder` to the release. Reads only. Raises `Refused`."""
+    `base` holds the files of the release that the folder was made from; if not given, the folder's own copy is used.
+    """
     if not any(folder.glob(f"*/{DESCRIPTION}")):
         raise Refused(f"{folder} is not the folder of your template. Change to the folder that holds ps1/ and autograder/.")
     plan = Plan()
-    slugs = _problem_sets(release)
-    merged: set[str] = set()
-    for slug in slugs:
-        merged |= _plan_work(plan, folder, release, slug)
-    _plan_rest(plan, folder, {name: content for name, content in release.items() if name not in merged})
+    rest = dict(release)
+    for slug in problem_sets(release):
+        for name in _plan_work(plan, folder, release, slug, load_base(folder, slug) if base is None else base):
+            rest.pop(name, None)
+    _plan_rest(plan, folder, rest)
+    _plan_removals(plan, folder, release)
     return plan
 
 
@@ -94,14 +87,15 @@ def carry_out(plan: Plan, folder: Path) -> Path | None:
     All new files are written beside the old ones before the first takes its place: a full disk changes nothing.
     """
     backup = None
-    there = [name for name in plan.writes if (folder / name).is_file()]
+    there = [name for name in (*plan.writes, *plan.removes) if (folder / name).is_file()]
     if there:
         backup = _free(folder / f"backup-{plan.version or 'unknown'}")
         for name in there:
             (backup / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(folder / name, backup / name)
     # A link stays a link.
-    fresh = {_beside(path): path for path in (Path(os.path.realpath(folder / name)) for name in plan.writes)}
+    paths = [Path(os.path.realpath(folder / name)) for name in plan.writes]
+    fresh = {path.with_name(f".{path.name}.update"): path for path in paths}
     try:
         for (beside, path), content in zip(fresh.items(), plan.writes.values(), strict=True):
             _write(beside, content, like=path)
@@ -110,6 +104,8 @@ def carry_out(plan: Plan, folder: Path) -> Path | None:
     finally:
         for beside in fresh:
             beside.unlink(missing_ok=True)
+    for name in plan.removes:
+        (folder / name).unlink()
     return backup
 
 
@@ -121,6 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("release", type=Path, help="the new release: its zip, or the folder you unpacked it to")
     parser.add_argument("--check", action="store_true", help="write nothing; say what would be done")
+    parser.add_argument("--base", type=Path, help="the release this folder was made from, if the folder keeps no copy of it")
     options = parser.parse_args(arguments)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -129,13 +126,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if options.release.resolve() == folder:
             raise Refused("this is the folder to update; give the new release's zip or folder.")
-        plan = make_plan(folder, read_release(options.release))
+        base = read_release(options.base) if options.base else None
+        plan = make_plan(folder, read_release(options.release), base)
         backup = None if options.check else carry_out(plan, folder)
     except (Refused, OSError) as error:
         print(f"update: {error}", file=sys.stderr)
         return 2
     print("\n".join(plan.told))
-    if not plan.writes:
+    if not plan.writes and not plan.removes:
         print("Nothing to do: all files are as in the release.")
     elif options.check:
         print(f"{len(plan.writes)} files would be written. Nothing was changed: run without --check to do it.")
@@ -146,116 +144,85 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(plan.look)
 
 
-def _of_folder(root: Path) -> Iterator[tuple[str, bytes]]:
-    for path in sorted(root.rglob("*")):
-        name = path.relative_to(root)
-        if path.is_file() and not path.is_symlink() and _wanted(name.parts):
-            yield name.as_posix(), path.read_bytes()
-
-
-def _of_zip(path: Path) -> Iterator[tuple[str, bytes]]:
-    with zipfile.ZipFile(path) as archive:
-        entries = [entry for entry in archive.infolist() if not entry.is_dir()]
-        if len(entries) > MAX_FILES or sum(entry.file_size for entry in entries) > MAX_BYTES:
-            raise Refused(f"{path} holds more than a release does. Download it again.")
-        for entry in entries:
-            parts = entry.filename.split("/")
-            strange = re.search(r'[\\:*?"<>|\x00-\x1f]', entry.orig_filename)
-            if strange or not all(parts) or {".", ".."} & set(parts) or stat.S_ISLNK(entry.external_attr >> 16):
-                raise Refused(f"{path} holds {entry.filename!r}, which points outside or is a link. Nothing was changed.")
-            if _wanted(parts):
-                # The stated size bounds what is unpacked: zipfile stops there.
-                yield entry.filename, archive.read(entry)
-
-
-def _wanted(parts: Sequence[str]) -> bool:
-    return not any(part.startswith((".", "backup-")) or part == "__pycache__" for part in parts)
-
-
-def _problem_sets(files: Mapping[str, bytes]) -> list[str]:
-    found = (PurePosixPath(name) for name in files)
-    return sorted(name.parts[0] for name in found if name.name == DESCRIPTION and len(name.parts) == 2)
-
-
-def _plan_work(plan: Plan, folder: Path, release: Mapping[str, bytes], slug: str) -> set[str]:
+def _plan_work(plan: Plan, folder: Path, release: Mapping[str, bytes], slug: str, base: Mapping[str, bytes]) -> set[str]:
     """Plan for the files that a student works in; returns their names, which nothing else may touch."""
     try:
-        new = json.loads(release[f"{slug}/{DESCRIPTION}"])
-        module, title, version = str(new["module"]), str(new["title"]), str(new["version"])
-        questions = _names(new)
-    except (ValueError, KeyError, TypeError, AttributeError):
+        new = Description.of(release[f"{slug}/{DESCRIPTION}"])
+    except ValueError:
         raise Refused(f"the release's {slug}/{DESCRIPTION} is damaged. Download the release again.") from None
-    forms = [name for name in (f"{slug}/{module}.py", f"{slug}/{module}.ipynb") if name in release]
-    old, old_version = _old(folder / slug)
-    before = f"{old_version} -> " if old_version not in ("", version) else ""
-    plan.told.append(f"{slug}, {title}: {before}{version}")
-    plan.version = plan.version or old_version
+    version = _version(folder / slug / DESCRIPTION)
+    plan.told.append(f"{slug}, {new.title}: {f'{version} -> ' if version not in ('', new.version) else ''}{new.version}")
+    plan.version = plan.version or version
+    forms = [name for name in (f"{slug}/{new.module}.py", f"{slug}/{new.module}.ipynb") if name in release]
     present = [name for name in forms if (folder / name).is_file()]
-    if not present:
-        return set()
     originals = _originals(folder)
-    lines = {name: _lines_of(folder / name) for name in present}
+    next_base = dict(release)
     for name in present:
-        source = (folder / name).read_bytes()
-        if source == release[name] or hashlib.sha256(source).hexdigest() in originals.get(name, ()):
-            if source != release[name]:
-                plan.writes[name] = release[name]
-                plan.tell(name, Report(updated=["the whole file: you had not changed it"]))
+        mine = (folder / name).read_bytes()
+        if mine == release[name]:
             continue
-        other = next((lines[one] for one in present if one != name), None)
+        if mine == base.get(name) or hashlib.sha256(mine).hexdigest() in originals.get(name, ()):
+            plan.writes[name] = release[name]
+            plan.tell(name, Report(updated=["the whole file: you had not changed it"]))
+            continue
         try:
-            if name.endswith(".py"):
-                content, report = _module(source, release[name], questions, old, other)
-            else:
-                parts = _prose(folder / slug), prose_parts(release.get(f"{slug}/README.md", b"").decode())
-                content, report = _notebook(source, release[name], questions, old, parts, other)
-        except _CANNOT as error:
-            stem, _, ending = name.rpartition(".")
-            aside = f"{stem}.new.{ending}"
-            if not (folder / aside).is_file() or (folder / aside).read_bytes() != release[name]:
-                plan.writes[aside] = release[name]
-            why = f"your file cannot be read ({error}), so it stays as it is. The new one lies beside it, in {aside}"
-            plan.tell(name, Report(look=[why]))
+            merged, report = _merge_form(name, mine, base, release, slug)
+        except (*NOT_PYTHON, tokenize.TokenError) as error:
+            _put_beside(plan, folder, name, release[name], f"your file cannot be read ({error}), so it stays as it is")
+        except KeyError:
+            _put_beside(plan, folder, name, release[name], _NO_BASE)
+        else:
+            if merged != mine:
+                plan.writes[name] = merged
+            plan.tell(name, report)
             continue
-        gone = [question for question in old if question not in questions]
-        report.look += [f"question {question} is no longer asked; what you have of it stays" for question in gone]
-        if content != source:
-            plan.writes[name] = content
-        plan.tell(name, report)
-    return set(forms)
+        # It can still be merged later: the base stays the one of the student's file.
+        next_base.pop(name)
+        if name in base:
+            next_base[name] = base[name]
+    kept_base = dump_base(next_base, slug)
+    path = folder / base_name(slug)
+    if not path.is_file() or path.read_bytes() != kept_base:
+        plan.writes[base_name(slug)] = kept_base
+    return {base_name(slug), *(forms if present else ())}
 
 
-def _module(
-    source: bytes, template: bytes, questions: dict[str, list[str]], old: dict[str, list[str]], other: set[str] | None
+def _merge_form(
+    name: str, mine: bytes, base: Mapping[str, bytes], release: Mapping[str, bytes], slug: str
 ) -> tuple[bytes, Report]:
-    encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
-    blocks = cut(template.decode(), questions)
-    old_names = [name for names in old.values() for name in names]
-    merge = merge_module(source.decode(encoding), blocks, old_names, other)
-    return merge.text(0).encode(encoding), merge.report
+    """A student's module or notebook, merged. Raises `KeyError` without a base, one of `NOT_PYTHON` if it is damaged."""
+    report = Report()
+    old = Description.of(base[f"{slug}/{DESCRIPTION}"]).questions
+    new = Description.of(release[f"{slug}/{DESCRIPTION}"]).questions
+    if name.endswith(".py"):
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(mine).readline)
+        text = read_text(mine.decode(encoding))
+        merge([text], read_template(base[name].decode(), old), read_template(release[name].decode(), new), report)
+        merged = text.merged().encode(encoding)
+    else:
+        notebook = json.loads(mine.decode("utf-8-sig"))
+        check_notebook(notebook)
+        result = merge_notebook(notebook, json.loads(base[name]), json.loads(release[name]), old, new, report)
+        mark = codecs.BOM_UTF8 if mine.startswith(codecs.BOM_UTF8) else b""
+        merged = mine if result == notebook else mark + _notebook_bytes(result)
+    gone = [question for question in old if question not in new]
+    report.look += [f"question {question} is no longer asked; what you have of it stays" for question in gone]
+    return merged, report
 
 
-def _notebook(
-    source: bytes,
-    template: bytes,
-    questions: dict[str, list[str]],
-    old: dict[str, list[str]],
-    prose: tuple[list[str], list[str]],
-    other: set[str] | None,
-) -> tuple[bytes, Report]:
-    mine = json.loads(source.decode("utf-8-sig"))
-    check_notebook(mine)
-    merge = NotebookMerge(mine, json.loads(template), questions, old, *prose, other)
-    result = merge.notebook()
-    if result == mine:
-        return source, merge.merge.report
-    text = json.dumps(result, indent=1, ensure_ascii=False) + "\n"
-    mark = codecs.BOM_UTF8 if source.startswith(codecs.BOM_UTF8) else b""
+def _notebook_bytes(notebook: Mapping[str, Any]) -> bytes:
     try:
-        return mark + text.encode(), merge.merge.report
-    except UnicodeEncodeError:
-        # Half a surrogate pair in some output; only an escape can hold it.
-        return mark + json.dumps(result, indent=1).encode() + b"\n", merge.merge.report
+        return json.dumps(notebook, indent=1, ensure_ascii=False).encode() + b"\n"
+    except UnicodeEncodeError:  # half a surrogate pair in some output; only an escape can hold it
+        return json.dumps(notebook, indent=1).encode() + b"\n"
+
+
+def _put_beside(plan: Plan, folder: Path, name: str, content: bytes, why: str) -> None:
+    stem, _, ending = name.rpartition(".")
+    aside = f"{stem}.new.{ending}"
+    if not (folder / aside).is_file() or (folder / aside).read_bytes() != content:
+        plan.writes[aside] = content
+    plan.tell(name, Report(look=[f"{why}. The new file is beside it, in {aside}"]))
 
 
 def _plan_rest(plan: Plan, folder: Path, files: Mapping[str, bytes]) -> None:
@@ -282,24 +249,28 @@ def _plan_rest(plan: Plan, folder: Path, files: Mapping[str, bytes]) -> None:
         plan.tell("all other files", Report(updated=_short(updated), new=_short(new), look=edited))
 
 
+def _plan_removals(plan: Plan, folder: Path, release: Mapping[str, bytes]) -> None:
+    """Plan to remove the modules that left the kit, so that nothing imports what is no longer looked after."""
+    for path in sorted((folder / "autograder").rglob("*.py")):
+        name = path.relative_to(folder).as_posix()
+        if name not in release and not path.is_symlink():
+            plan.removes.append(name)
+    if plan.removes:
+        plan.told += ["  files that left the kit", f"    removed  {', '.join(_short(plan.removes))}"]
+
+
 def _short(names: list[str]) -> list[str]:
     return names if len(names) <= 6 else [*names[:4], f"and {len(names) - 4} more"]
 
 
-def _names(description: Any) -> dict[str, list[str]]:
-    return {str(one["id"]): [str(name) for name in one["names"]] for one in description["questions"]}
-
-
-def _old(folder: Path) -> tuple[dict[str, list[str]], str]:
-    """The questions and the version of what the student has, as far as its description can be read."""
-    if not (folder / DESCRIPTION).is_file():
-        return {}, ""
+def _version(path: Path) -> str:
+    """The version of what the student has; empty if they do not have the problem set yet."""
     try:
-        description = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
-        version = re.sub(r"[^\w.+-]", "_", str(description["version"])).lstrip(".")
-        return _names(description), version[:40]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return {}, "unknown"
+        return Description.of(path.read_bytes()).version
+    except FileNotFoundError:
+        return ""
+    except (OSError, ValueError):
+        return "unknown"
 
 
 def _originals(folder: Path) -> dict[str, set[str]]:
@@ -314,26 +285,6 @@ def _originals(folder: Path) -> dict[str, set[str]]:
     return originals
 
 
-def _lines_of(path: Path) -> set[str] | None:
-    """The lines of a student's form, to tell the template's own text from theirs; nothing for a damaged notebook."""
-    text = path.read_bytes().decode("utf-8-sig", "replace")
-    if path.suffix != ".ipynb":
-        return words([text])
-    try:
-        notebook = json.loads(text)
-        check_notebook(notebook)
-    except _CANNOT:
-        return None
-    return words(source_of(cell) for cell in notebook["cells"] if cell["cell_type"] == "code")
-
-
-def _prose(folder: Path) -> list[str]:
-    try:
-        return prose_parts((folder / "README.md").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return []
-
-
 def _free(path: Path, content: bytes | None = None) -> Path:
     """This name, or the first of its numbered ones, that is not taken (by anything but this content)."""
     number, free = 2, path
@@ -341,10 +292,6 @@ def _free(path: Path, content: bytes | None = None) -> Path:
         free = path.with_name(f"{path.name}-{number}")
         number += 1
     return free
-
-
-def _beside(path: Path) -> Path:
-    return path.with_name(f".{path.name}.update")
 
 
 def _write(path: Path, content: bytes, like: Path) -> None:

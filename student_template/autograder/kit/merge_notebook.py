@@ -1,240 +1,185 @@
-"""A student's notebook and a new template of it. Cells of the template become new; the student's own stay where they are."""
+"""Three-way merge of notebooks, cell by cell; cells that define names are merged piece by piece, wherever they moved."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from autograder.kit.merge import Block, Merge, Unreadable, cut, read_unit, words
+from autograder.kit.merge import Questions, Report, Text, merge, read_template, read_text
 
-Cell = dict[str, Any]
-# What a cell of the template is for: ("intro", ""), ("prose", the question behind it), ("answer", question),
-# ("check", question), ("set-up", "") or ("set-up-check", "").
-Key = tuple[str, str]
-_CHECK = re.compile(r"""\s*check\(\s*["'](\w+)["']\s*\)\s*""")
-_SLOT = re.compile(r"^> \*\*Question \d+: .*$", re.MULTILINE)
-_KIT = "autograder.kit import"
+Cell = Mapping[str, Any]
+Notebook = Mapping[str, Any]
+Entry = tuple[Cell, set[str]]  # a cell of the result and its roles, none for a cell of the student's own
 
 
-@dataclass
-class _Entry:
-    """A cell of the result, and what it is for; nothing for a cell of the student's own."""
-
-    cell: Cell
-    keys: frozenset[Key] = frozenset()
-    from_template: bool = False
-
-
-@dataclass
-class NotebookMerge:
-    """The cells that a student's notebook becomes.
-
-    `questions` and `old_questions` name what the new and the student's version ask for, by question, in order; `old_prose`
-    and `new_prose` are the lessons' parts (see `prose_parts`): a part that is in neither was edited, and is kept.
-    """
-
-    mine: Mapping[str, Any]
-    template: Mapping[str, Any]
-    questions: Mapping[str, Sequence[str]]
-    old_questions: Mapping[str, Sequence[str]]
-    old_prose: Sequence[str]
-    new_prose: Sequence[str]
-    other: Collection[str] | None
-    merge: Merge = field(init=False)
-    _new: dict[Key, Cell] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self._code = [number for number, cell in enumerate(self.mine["cells"]) if cell["cell_type"] == "code"]
-        self._new = {_template_key(cell, list(self.questions)): cell for cell in self.template["cells"]}
-        blocks = [
-            block
-            for (kind, question), cell in self._new.items()
-            if kind == "answer"
-            for block in cut(source_of(cell), {question: self.questions[question]})
-            if block.question
-        ]
-        units = [read_unit(source_of(self.mine["cells"][number]), notebook=True) for number in self._code]
-        old_names = [name for names in self.old_questions.values() for name in names]
-        self.merge = Merge(units, blocks, old_names, self.other)
-
-    def notebook(self) -> dict[str, Any]:
-        """The merged notebook: the student's, with other cells."""
-        keys = self._keys()
-        self._merge_set_up(keys)
-        entries: list[_Entry] = []
-        for number, cell in enumerate(self.mine["cells"]):
-            entries += self._become(cell, number, keys[number])
-        self._add_missing(entries)
-        self._note_unreadable(entries)
-        return {**self.mine, "cells": self._with_ids(entries)}
-
-    def _keys(self) -> list[frozenset[Key]]:
-        """What each of the student's cells is for: by what it holds first, by its id else."""
-        keys: list[frozenset[Key]] = []
-        set_up = self._blocks_of_set_up()
-        wanted = {name for block in set_up for statement in block.statements for name in statement.names}
-        ids = {cell.get("id") for cell in self.mine["cells"]}
-        taken: set[Key] = set()
-        for number, cell in enumerate(self.mine["cells"]):
-            text, name = source_of(cell), str(cell.get("id", ""))
-            found: set[Key] = set()
-            if cell["cell_type"] == "markdown":
-                part = next((at for at, prose in enumerate(self.old_prose) if prose == text.strip()), None)
-                by_id = re.fullmatch(r"prose-(\d+)", name)
-                if part is None and by_id:
-                    part = int(by_id[1])
-                if part is not None and part <= len(self.old_questions):
-                    found.add(_prose_key(part, list(self.old_questions)))
-                elif text.strip() in self.new_prose:
-                    found.add(_prose_key(list(self.new_prose).index(text.strip()), list(self.questions)))
-            elif cell["cell_type"] == "code":
-                unit = self.merge.units[self._code.index(number)]
-                names = {bound for statement in unit.statements for bound in statement.names} | unit.guessed
-                found = {("answer", question) for question, asked in self.questions.items() if names & set(asked)}
-                check = _CHECK.fullmatch(text)
-                if check and check[1] in {*self.questions, *self.old_questions}:
-                    found.add(("check", check[1]))
-                elif name == "set-up-check" or _KIT in text:
-                    found.add(("set-up-check", ""))
-                elif name == "set-up" or ("set-up" not in ids and names & wanted):
-                    found.add(("set-up", ""))
-                elif not found:
-                    found = {("answer", one) for one in self.questions if name == _cell_id("answer", one)}
-            # The first cell is the one; what repeats it is the student's own. Only answers may be cut into several.
-            keys.append(frozenset(key for key in found if key[0] == "answer" or key not in taken))
-            taken |= found
-        return keys
-
-    def _blocks_of_set_up(self) -> list[Block]:
-        cell = self._new.get(("set-up", ""))
-        return [] if cell is None else cut(source_of(cell), {})
-
-    def _merge_set_up(self, keys: Sequence[frozenset[Key]]) -> None:
-        home = next((at for at, number in enumerate(self._code) if ("set-up", "") in keys[number]), None)
-        if home is None:
-            return
-        unit = self.merge.units[home]
-        if not unit.readable or "".join(unit.lines).lstrip().startswith("%%"):
-            self.merge.report.look.append("the set-up cell is no plain Python, so it stays as it is")
-            return
-        for block in self._blocks_of_set_up():
-            self.merge.set_up(block, home)
-
-    def _become(self, cell: Cell, number: int, keys: frozenset[Key]) -> list[_Entry]:
-        """What one of the student's cells becomes."""
-        text = source_of(cell)
-        kinds = {kind for kind, _ in keys}
-        if not keys or kinds & {"answer", "set-up"}:
-            if number in self._code:
-                merged = self.merge.text(self._code.index(number))
-                cell = cell if merged == text else {**cell, "source": merged.splitlines(keepends=True)}
-            return [_Entry(cell, keys)]
-        (key,) = keys
-        new = self._new.get(key)
-        pristine = kinds == {"check"} or text.strip() in (*self.old_prose, *self.new_prose)
-        if new is None:
-            return [] if pristine else [_Entry(cell)]
-        if source_of(new) == text:
-            return [_Entry({**cell, "id": new["id"]}, keys, True)]
-        entries = [_Entry(dict(new), keys, True)]
-        if not pristine:
-            self.merge.report.look.append(
-                f"you changed the cell that begins with {text.strip()[:40]!r}: it stands behind the new one"
-            )
-            entries.append(_Entry(cell))
-        return entries
-
-    def _add_missing(self, entries: list[_Entry]) -> None:
-        """Put in the template's cells that the student lacks, each behind the one before it and the student's own there."""
-        new_questions = {block.question for block in self.merge.absent}
-        before: Key | None = None
-        for key, cell in self._new.items():
-            here = [at for at, entry in enumerate(entries) if key in entry.keys]
-            if not here and key[0] == "answer" and key[1] not in new_questions:
-                continue
-            if not here:
-                places = [at for at, entry in enumerate(entries) if before in entry.keys]
-                place = places[-1] + 1 if places else 0
-                while places and place < len(entries) and not entries[place].keys:
-                    place += 1
-                entries.insert(place, _Entry(dict(cell), frozenset({key}), True))
-            before = key
-
-    def _note_unreadable(self, entries: list[_Entry]) -> None:
-        """Behind an answer that does not parse, put the new text of its question, as text, unless it is all known."""
-        for question, names in self.questions.items():
-            cell = self._new.get(("answer", question))
-            broken = [unit for unit in self.merge.units if not unit.readable and unit.guessed & set(names)]
-            known = {*(self.other or ()), *words("".join(unit.lines) for unit in self.merge.units)}
-            if cell is None or not broken or words([source_of(cell)]) <= known:
-                continue
-            text = f"The new text of question `{question}`:\n\n```python\n{source_of(cell)}\n```"
-            self.merge.report.look.append(
-                f"your cell with question {question} does not parse, so it stays as it is; the new text stands behind it"
-            )
-            if any(source_of(entry.cell) == text for entry in entries):
-                continue
-            place = next(at for at, entry in enumerate(entries) if ("answer", question) in entry.keys)
-            note = {"cell_type": "markdown", "id": _cell_id("new", question), "metadata": {}}
-            entries.insert(place + 1, _Entry({**note, "source": text.splitlines(keepends=True)}))
-
-    def _with_ids(self, entries: Sequence[_Entry]) -> list[Cell]:
-        """The cells, each with an id of its own where the notebook's format has ids."""
-        if self.mine.get("nbformat_minor", 0) < 5:
-            return [{name: value for name, value in entry.cell.items() if name != "id"} for entry in entries]
-        used = {entry.cell["id"] for entry in entries if entry.from_template}
-        cells = []
-        for entry in entries:
-            cell = entry.cell
-            if "id" in cell and not entry.from_template:
-                number, name = 2, cell["id"]
-                while name in used:
-                    name = f"{str(cell['id'])[:50]}-{number}"
-                    number += 1
-                used.add(name)
-                cell = cell if name == cell["id"] else {**cell, "id": name}
-            cells.append(cell)
-        return cells
+def merge_notebook(
+    mine: Notebook, base: Notebook, new: Notebook, old_questions: Questions, questions: Questions, report: Report
+) -> Notebook:
+    """The student's notebook, brought from the base to the new template."""
+    old_cells, new_cells = _roles(base), _roles(new)
+    texts = {
+        number: read_text(source_of(cell), notebook=True)
+        for number, cell in enumerate(mine["cells"])
+        if cell["cell_type"] == "code"
+    }
+    roles = _assign(mine["cells"], texts, old_cells, new_cells)
+    notes: dict[int, list[Cell]] = {}
+    for role, cell in new_cells.items():
+        if role in old_cells and _defined(cell):
+            old = read_template(source_of(old_cells[role]), old_questions)
+            merge(list(texts.values()), old, read_template(source_of(cell), questions), report)
+            broken = [number for number, text in texts.items() if text.guessed & _defined(cell)]
+            if broken and source_of(old_cells[role]) != source_of(cell):
+                notes.setdefault(broken[0], []).append(_note(cell))
+                name = _begins(mine["cells"][broken[0]])
+                report.look.append(f"{name} does not parse, so it stays as it is; the new text is in the cell below it")
+    entries: list[Entry] = []
+    for number, cell in enumerate(mine["cells"]):
+        whole = next((role for role in roles[number] if not _defined(old_cells.get(role) or new_cells[role])), "")
+        if whole:
+            entries += _decide(cell, whole, old_cells.get(whole), new_cells.get(whole), report)
+        elif number in texts:
+            text = texts[number].merged()
+            same = text == source_of(cell)
+            entries.append((cell if same else {**cell, "source": text.splitlines(keepends=True)}, roles[number]))
+        else:
+            entries.append((cell, roles[number]))
+        entries += [(note, set()) for note in notes.get(number, [])]
+    _add_missing(entries, old_cells, new_cells, questions, report)
+    return {**mine, "cells": _with_ids(entries, mine.get("nbformat_minor", 0) >= 5)}
 
 
-def prose_parts(readme: str) -> list[str]:
-    """The parts of a lesson between its questions; each is a cell of the notebook."""
-    return [part.strip() for part in _SLOT.split(readme.replace("\r\n", "\n"))]
-
-
-def source_of(cell: Mapping[str, Any]) -> str:
+def source_of(cell: Cell) -> str:
     """A cell's text."""
     source = cell["source"]
     return source if isinstance(source, str) else "".join(source)
 
 
 def check_notebook(notebook: object) -> None:
-    """Raises `Unreadable` for what is no notebook of format 4."""
+    """Raises `ValueError` for what is not a notebook of format 4."""
     cells = notebook.get("cells") if isinstance(notebook, dict) and notebook.get("nbformat") == 4 else None
     if not isinstance(cells, list):
-        raise Unreadable("it is not a notebook of nbformat 4; open it in Jupyter and save it")
+        raise ValueError("it is not a notebook of nbformat 4; open it in Jupyter and save it")
     for number, cell in enumerate(cells, start=1):
         source = cell.get("source") if isinstance(cell, dict) and isinstance(cell.get("cell_type"), str) else None
         if not (isinstance(source, str) or (isinstance(source, list) and all(isinstance(line, str) for line in source))):
-            raise Unreadable(f"cell {number} is damaged")
+            raise ValueError(f"cell {number} is damaged")
 
 
-def _cell_id(kind: str, question: str) -> str:
-    return f"{kind}-{question}".replace("_", "-")
+def _roles(template: Notebook) -> dict[str, Cell]:
+    """A template's cells by role: the id, and for prose, whose ids are only numbers, the id of the cell it leads to."""
+    roles: dict[str, Cell] = {}
+    following = "the end"
+    for cell in reversed(template["cells"]):
+        is_prose = cell["id"].startswith("prose-")
+        following = following if is_prose else cell["id"]
+        roles[f"prose before {following}" if is_prose else following] = cell
+    return dict(reversed(roles.items()))
 
 
-def _prose_key(part: int, questions: Sequence[str]) -> Key:
-    """What a part of the lesson is for. The first opens the notebook, in front of the set-up, whatever question follows."""
-    return ("prose", [*questions, ""][part]) if part else ("intro", "")
+def _defined(cell: Cell) -> frozenset[str]:
+    """The names that a template's cell defines."""
+    pieces = read_template(source_of(cell), {}) if cell["cell_type"] == "code" else []
+    return frozenset(name for piece in pieces for name in piece.names)
 
 
-def _template_key(cell: Cell, questions: Sequence[str]) -> Key:
-    kind, _, rest = str(cell["id"]).partition("-")
-    if kind == "prose":
-        return _prose_key(int(rest), questions)
-    for question in questions if kind in ("answer", "check") else ():
-        if cell["id"] == _cell_id(kind, question):
-            return kind, question
-    return str(cell["id"]), ""
+def _assign(
+    cells: Sequence[Cell], texts: Mapping[int, Text], old_cells: Mapping[str, Cell], new_cells: Mapping[str, Cell]
+) -> list[set[str]]:
+    """The roles of the student's cells: by their text, else by their id, else by the names they define."""
+    result: list[set[str]] = [set() for _ in cells]
+    taken: set[str] = set()
+
+    def assign(number: int, role: str | None) -> None:
+        if role is not None and role not in taken and not result[number]:
+            result[number].add(role)
+            taken.add(role)
+
+    by_text = {_content(cell): role for template in (new_cells, old_cells) for role, cell in template.items()}
+    for number, cell in enumerate(cells):
+        assign(number, by_text.get(_content(cell)))
+    by_id = {(cell["cell_type"], cell["id"]): role for role, cell in old_cells.items()}
+    for number, cell in enumerate(cells):
+        assign(number, by_id.get((cell["cell_type"], cell.get("id"))))
+    for role, cell in new_cells.items():
+        for number, text in texts.items():
+            names = text.guessed.union(*(piece.names for piece in text.pieces))
+            if role not in taken and names & _defined(cell):
+                result[number].add(role)
+    return result
+
+
+def _decide(cell: Cell, role: str, old: Cell | None, new: Cell | None, report: Report) -> list[Entry]:
+    """What becomes of a student's cell that the template has as a whole: prose, or a check."""
+    untouched = any(one is not None and _content(one) == _content(cell) for one in (old, new))
+    if untouched and new is None:
+        return []
+    if new is None:
+        return [(cell, set())]
+    if _content(new) == _content(cell):
+        return [({**cell, "id": new["id"]}, {role})]
+    if untouched:
+        return [(new, {role})]
+    if old is not None and _content(old) == _content(new):
+        return [({**cell, "id": new["id"]}, {role})]
+    report.look.append(f"{_begins(cell)} was changed by you and by the template: yours stands below the new one")
+    return [(new, {role}), (cell, set())]
+
+
+def _add_missing(
+    entries: list[Entry],
+    old_cells: Mapping[str, Cell],
+    new_cells: Mapping[str, Cell],
+    questions: Questions,
+    report: Report,
+) -> None:
+    """Insert the template's new cells, each below the one before it and the student's own cells there.
+
+    Of the cells that the student deleted, only prose and checks come back, and only if they changed.
+    """
+    place = 0
+    for role, cell in new_cells.items():
+        here = [number for number, (_, roles) in enumerate(entries) if role in roles]
+        if here:
+            place = here[-1] + 1
+            continue
+        old = old_cells.get(role)
+        if old is not None and (_defined(cell) or _content(old) == _content(cell)):
+            continue
+        while 0 < place < len(entries) and not entries[place][1]:
+            place += 1
+        entries.insert(place, (cell, {role}))
+        place += 1
+        for piece in read_template(source_of(cell), questions) if _defined(cell) else []:
+            report.add(report.new, piece)
+
+
+def _with_ids(entries: Sequence[Entry], has_ids: bool) -> list[Cell]:
+    """The cells, each with an id of its own where the notebook's format has ids."""
+    if not has_ids:
+        return [{name: value for name, value in cell.items() if name != "id"} for cell, _ in entries]
+    used = {cell["id"] for cell, roles in entries if roles and "id" in cell}
+    cells = []
+    for cell, roles in entries:
+        if "id" in cell and not roles:
+            number, name = 2, cell["id"]
+            while name in used:
+                name = f"{str(cell['id'])[:50]}-{number}"
+                number += 1
+            used.add(name)
+            cell = cell if name == cell["id"] else {**cell, "id": name}
+        cells.append(cell)
+    return cells
+
+
+def _note(cell: Cell) -> Cell:
+    text = f"The new text of the cell above:\n\n```python\n{source_of(cell)}\n```"
+    return {"cell_type": "markdown", "id": f"new-{cell['id']}", "metadata": {}, "source": text.splitlines(keepends=True)}
+
+
+def _content(cell: Cell) -> tuple[str, str]:
+    return cell["cell_type"], source_of(cell).strip()
+
+
+def _begins(cell: Cell) -> str:
+    return f"the cell that begins with {source_of(cell).strip()[:40]!r}"
