@@ -63,7 +63,7 @@ folder, the one that holds `ps1` and `autograder`, run
 The first line only says what would be done. The second does it:
 
 - What you have changed or added stays, letter by letter: answers, functions, comments, cells.
-- What you have not changed becomes the new version: stubs, the lesson, the public tests. New questions are inserted in order.
+- What you have not changed becomes the new version: stubs, the lesson, the public tests. New questions are inserted.
 - Where both you and the new version changed something, yours stays, and the update shows what changed. Read these lines.
 - A file of ours that you had changed is kept beside the new one as `<name>.mine`.
 
