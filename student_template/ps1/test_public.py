@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.testing import array, boolean, close, figure, graded, parts, require, rounding, same, scalar
+from autograder.testing import array, boolean, close, figure, graded, parts, require, rounding, same, scalar, shown
 
 # Where a test is about something else than precision, an answer in float32 may pass: a hundred roundings of size 1e-7.
 LOOSE = 1e-5
@@ -221,13 +221,13 @@ def test_heatmap_labels_rows_and_columns(student):
         ("x", axes.xticks, image.centers_x, words_beside(np.transpose(image.cells), weights.T, tokens)),
         ("y", axes.yticks, image.centers_y, words_beside(image.cells, weights, tokens)),
     ):
-        shown = sorted((position, label) for position, label in ticks if label)
+        ticked = sorted((position, label) for position, label in ticks if label)
         expected = sorted(zip(centers, words, strict=True))
         require(
-            [label for _, label in shown] == [label for _, label in expected],
+            [label for _, label in ticked] == [label for _, label in expected],
             f"the labels along {side} must be {[label for _, label in expected]} in this order, "
-            f"they are {[label for _, label in shown]}",
+            f"they are {shown([label for _, label in ticked])}",
         )
         # A tenth of a cell is too little to see.
-        close([position for position, _ in shown], [position for position, _ in expected], atol=0.1, name=f"{side} ticks")
+        close([position for position, _ in ticked], [position for position, _ in expected], atol=0.1, name=f"{side} ticks")
     require(axes.xlabel.strip() and axes.ylabel.strip(), "both axes need a name: words read along x, reading words along y")

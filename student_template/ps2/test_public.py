@@ -215,10 +215,12 @@ def test_simulation_of_three_tokens(student):
     name = f"simulate_sign_of_mean(3, {trials}, 5)"
     estimate, half_width = two_numbers(student.simulate_sign_of_mean(3, trials, 5), name)
     # Truth 0.6959, band 0.0205: the majority of signs (0.75) and a single fresh token (0.5) lie outside.
-    close(estimate, 0.5 + np.arcsin(1 / np.sqrt(3)) / np.pi, atol=band(trials), name=f"the estimate of {name}")
+    truth = 0.5 + np.arcsin(1 / np.sqrt(3)) / np.pi
+    close(estimate, truth, atol=band(trials), name=f"the estimate of {name}")
     expected = 1.96 * np.sqrt(estimate * (1 - estimate) / trials)
     # A thousandth: whether you divide by trials or trials - 1, or take 1.95996 for 1.96, does not matter.
-    close(half_width, expected, atol=1e-3 * expected, name=f"the half-width of {name}")
+    allowed = 1e-3 * 1.96 * np.sqrt(truth * (1 - truth) / trials)
+    close(half_width, expected, atol=allowed, name=f"the half-width of {name}")
 
 
 # ----------------------------------------------------------------------------------------------------- bayes_decision

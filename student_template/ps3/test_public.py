@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.testing import array, close, figure, graded, parts, require, rounding, same, scalar
+from autograder.testing import array, close, figure, graded, parts, require, rounding, same, scalar, shown
 
 # Answers of size one that took at most a few dozen roundings.
 ROUNDED = rounding(1, 64)
@@ -264,7 +264,7 @@ def test_figure_shows_medians(student):
     require(
         found,
         f"no line goes through the medians {expected} at the scales {scales}; "
-        f"the lines hold {[line.y.round(3).tolist() for line in drawn]}",
+        f"the lines hold {shown([line.y for line in drawn])}",
     )
 
 
@@ -277,8 +277,8 @@ def test_figure_names_what_it_shows(student):
     axes = view.axes[0]
     require(axes.xlabel.strip() and axes.ylabel.strip(), "both axes need a name")
     legend = [label.lower() for label in axes.legend if label.strip()]
-    require(len(legend) >= 2, f"a legend must name the median and the bound; it holds {legend}")
-    require(any("bound" in label for label in legend), f"no label in the legend contains the word 'bound': {legend}")
+    require(len(legend) >= 2, f"a legend must name the median and the bound; it holds {shown(legend)}")
+    require(any("bound" in label for label in legend), f"no label in the legend contains the word 'bound': {shown(legend)}")
 
 
 @graded("time", points=1, hint="Time t stands for the position span * t; the rest is as in sinusoidal_encoding.")

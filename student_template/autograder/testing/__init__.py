@@ -2,6 +2,7 @@
 
 from autograder.runtime.figures import AxesView, ColorbarView, FigureView, ImageView, LineView
 from autograder.runtime.wire import Foreign
+from autograder.testing.callbacks import Refusal, callback
 from autograder.testing.marks import graded
 from autograder.testing.student import Mismatch, StudentError
 from autograder.testing.values import (
@@ -16,6 +17,7 @@ from autograder.testing.values import (
     rounding,
     same,
     scalar,
+    shown,
     text,
 )
 
@@ -27,9 +29,11 @@ __all__ = [
     "ImageView",
     "LineView",
     "Mismatch",
+    "Refusal",
     "StudentError",
     "array",
     "boolean",
+    "callback",
     "close",
     "figure",
     "fraction",
@@ -40,5 +44,6 @@ __all__ = [
     "rounding",
     "same",
     "scalar",
+    "shown",
     "text",
 ]

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autograder.runtime import loading, wire
+from autograder.testing.callbacks import Callback, Refusal, bulk
 
 UNDONE = "not done yet"  # how the message about a stub begins
 
@@ -93,7 +94,7 @@ class Runner(ABC):
         if name in self._stopped:
             raise AlreadyStopped(f"not run again: {self._stopped[name]}")
         if known is None:
-            found = self.call(name, case, handles, repeat=repeat)
+            found = self.call(name, case, [Callback.of(handle) for handle in handles], repeat=repeat)
             self.keep(question, found if isinstance(found, Answer) else found.report)
         else:
             found = student_error(name, known)
@@ -109,9 +110,7 @@ class Runner(ABC):
             self._answers[question] = answer
 
     @abstractmethod
-    def call(
-        self, name: str, case: wire.Deferred, handles: Sequence[Callable[..., Any]], *, repeat: bool
-    ) -> Answer | StudentError:
+    def call(self, name: str, case: wire.Deferred, handles: Sequence[Callback], *, repeat: bool) -> Answer | StudentError:
         """Call a function, twice with `repeat`; `handles` are the test's own functions among the arguments.
 
         Returns its answer or what it raised; raises a `StudentError` if it cannot be called at all.
@@ -216,19 +215,6 @@ def cannot_be_called(name: str, error: wire.WireError) -> StudentError:
     return StudentError(f"`{name}` cannot be called with this: {error}", safe=f"`{name}` cannot be called")
 
 
-def bulk(value: Any) -> int:
-    """About how many bytes of memory a plain value takes."""
-    if isinstance(value, np.ndarray):
-        return value.nbytes + 100
-    if isinstance(value, str | bytes):
-        return len(value) + 50
-    if isinstance(value, list | tuple):
-        return 50 + sum(map(bulk, value))
-    if isinstance(value, dict):
-        return 50 + sum(bulk(key) + bulk(item) for key, item in value.items())
-    return bulk(vars(value)) if hasattr(value, "__dataclass_fields__") else 30
-
-
 class LocalRunner(Runner):
     """Runs the submission in this process, with the same copies and checks as a grading run."""
 
@@ -247,13 +233,17 @@ class LocalRunner(Runner):
             raise undefined(name, self.report, self.asked)
         return self.namespace[name]
 
-    def call(
-        self, name: str, case: wire.Deferred, handles: Sequence[Callable[..., Any]], *, repeat: bool
-    ) -> Answer | StudentError:
+    def call(self, name: str, case: wire.Deferred, handles: Sequence[Callback], *, repeat: bool) -> Answer | StudentError:
         payload = b"".join(case.buffers)
 
         def handle_callable(index: int) -> Callable[..., Any]:
-            return lambda *args, **kwargs: through_wire(handles[index](*through_wire(args), **through_wire(kwargs)))
+            def call_back(*args: Any, **kwargs: Any) -> Any:
+                try:
+                    return through_wire(handles[index](*through_wire(args), **through_wire(kwargs)))
+                except Refusal as refusal:
+                    raise ValueError(str(refusal)) from None
+
+            return call_back
 
         def receive() -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
             function = self.find(name)

@@ -5,6 +5,12 @@ Every helper raises `Mismatch` with a sentence for the student; `name` is the ex
 
 from __future__ import annotations
 
+import contextlib
+import reprlib
+import sys
+from collections.abc import Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, cast
 
@@ -15,12 +21,42 @@ from autograder.runtime.figures import FigureView
 from autograder.runtime.wire import Foreign
 from autograder.testing.student import Mismatch
 
+# Numbers in nested lists that are made into an array. An array of text would take as many bytes for each item as for the
+# longest, so lists hold numbers only, and are counted before NumPy sees them.
+MAX_ITEMS = 100_000
+MAX_SHOWN = 300  # characters of an answer in a message
+
 _KINDS = {
     "float": ("f", "float32 or float64"),
     "bool": ("b", "bool"),
     "int": ("iu", "integers"),
     "number": ("iuf", "numbers"),
 }
+
+
+@dataclass
+class Audit:
+    """What the checks of a test were made of: the line of each call of `close`, and its tolerance.
+
+    With `lenient`, no check fails, so that a test runs on whatever it is answered.
+    """
+
+    lenient: bool
+    tolerances: list[tuple[int, float]] = field(default_factory=list)
+
+
+_audit: ContextVar[Audit | None] = ContextVar("audit", default=None)
+
+
+@contextlib.contextmanager
+def audited(*, lenient: bool) -> Iterator[Audit]:
+    """Note the tolerances of all checks made meanwhile: a tolerance must not depend on what is answered."""
+    audit = Audit(lenient)
+    token = _audit.set(audit)
+    try:
+        yield audit
+    finally:
+        _audit.reset(token)
 
 
 def described(value: Any) -> str:
@@ -31,15 +67,47 @@ def described(value: Any) -> str:
         return f"an array of shape {value.shape} and type {value.dtype}"
     if value is None:
         return "None (is a `return` missing?)"
-    if isinstance(value, bool | int | float | complex | str | np.generic | Fraction):
+    if isinstance(value, str):
+        return f"str {value[:80]!r}"
+    if isinstance(value, bool | int | float | complex | np.generic | Fraction):
         return f"{type(value).__name__} {str(value)[:80]!r}"
     return f"a {type(value).__name__}"
 
 
+class _Short(reprlib.Repr):
+    """The beginning of a value's repr, made without the rest of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlevel, self.maxstring, self.maxother, self.maxlong = 4, 100, 100, 60
+        self.maxlist = self.maxtuple = self.maxdict = 12
+
+    def repr_instance(self, x: Any, level: int) -> str:
+        if isinstance(x, np.ndarray):
+            return f"array({self.repr1(x.tolist(), level)})" if x.size <= 32 else f"<{described(x)}>"
+        if isinstance(x, bytes):
+            return repr(x[:100])
+        if x is None or isinstance(x, bool | float | complex | np.generic | Fraction):
+            return str(x)[:100]
+        return f"<{described(x)}>"
+
+
+def shown(value: Any) -> str:
+    """An answer as a message shows it: its repr in at most `MAX_SHOWN` characters, in little time whatever its size."""
+    # The type decides which method of `reprlib` is used, so arrays are led to the one for all other types.
+    text = _Short().repr_instance(value, 4) if isinstance(value, np.ndarray) else _Short().repr(value)
+    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..."
+
+
 def require(condition: Any, message: str) -> None:
     """Fail with `message` unless `condition` is true."""
-    if not condition:
+    if not condition and not _lenient():
         raise Mismatch(message)
+
+
+def _lenient() -> bool:
+    audit = _audit.get()
+    return audit is not None and audit.lenient
 
 
 def array(
@@ -54,10 +122,7 @@ def array(
     """A numeric array of a shape (`None`: any size) and kind ("float", "bool", "int", "number"), its numbers finite."""
     codes, words = _KINDS[kind]
     if lists and isinstance(value, list | tuple):
-        try:
-            value = np.array(value)
-        except ValueError:
-            raise Mismatch(f"`{name}` is a nested list whose rows differ in length") from None
+        value = _table(value, name)
     if not isinstance(value, np.ndarray):
         raise Mismatch(f"`{name}` should be a numpy array of {words}, but is {described(value)}")
     good = value.dtype.kind in codes and not (value.dtype.kind == "f" and value.dtype.itemsize < 4)
@@ -67,7 +132,7 @@ def array(
         wanted = "(" + ", ".join("any" if size is None else str(size) for size in shape) + ("," * (len(shape) == 1)) + ")"
         require(fits, f"`{name}` should have shape {wanted}, but has shape {value.shape}")
     if finite and value.dtype.kind == "f" and not np.isfinite(value).all():
-        where = tuple(int(index) for index in np.argwhere(~np.isfinite(value))[0])
+        where = _first(~np.isfinite(value))
         raise Mismatch(f"`{name}` should hold finite numbers, but has {value[where]} at {_place(where)}")
     return value
 
@@ -138,7 +203,14 @@ def rounding(scale: ArrayLike, operations: float = 8, dtype: DTypeLike = np.floa
 
 
 def close(actual: ArrayLike, expected: ArrayLike, *, atol: float, name: str) -> None:
-    """Every |actual − expected| is at most `atol`; shapes must be equal, and NaN is close to nothing."""
+    """Every |actual − expected| is at most `atol`; shapes must be equal, and NaN is close to nothing.
+
+    `atol` comes from the test's inputs and expected values. A tolerance made of an answer is one that the submission
+    chooses; `course validate` refuses it.
+    """
+    audit = _audit.get()
+    if audit is not None:
+        audit.tolerances.append((sys._getframe(1).f_lineno, float(atol)))
     have, want = _numbers(actual, name), np.asarray(expected)
     require(have.shape == want.shape, f"`{name}` should have shape {want.shape}, but has shape {have.shape}")
     with np.errstate(invalid="ignore"):
@@ -154,26 +226,69 @@ def same(actual: Any, expected: Any, *, name: str) -> None:
         require(have.shape == expected.shape, f"`{name}` should have shape {expected.shape}, but has shape {have.shape}")
         _first_difference(have, expected, have == expected, name)
     else:
-        alike = not isinstance(actual, np.ndarray) and actual == expected
-        require(alike, f"`{name}` should be exactly {expected!r}, but is {repr(actual)[:200]}")
+        require(_equal(actual, expected), f"`{name}` should be exactly {shown(expected)}, but is {shown(actual)}")
+
+
+def _equal(actual: Any, expected: Any) -> bool:
+    """Whether a plain value is equal to the expected one; an array is never equal to a value that is none."""
+    if isinstance(actual, np.ndarray):
+        return False
+    if isinstance(actual, list | tuple):
+        kind = type(expected)
+        pairs = zip(actual, expected, strict=True) if kind is type(actual) and len(actual) == len(expected) else None
+        return pairs is not None and all(_equal(one, other) for one, other in pairs)
+    if isinstance(actual, dict):
+        same_keys = isinstance(expected, dict) and actual.keys() == expected.keys()
+        return same_keys and all(_equal(item, expected[key]) for key, item in actual.items())
+    return not isinstance(expected, list | tuple | dict) and bool(actual == expected)
+
+
+def _table(value: list[Any] | tuple[Any, ...], name: str) -> np.ndarray:
+    """Nested lists of numbers as an array. They are counted first: what NumPy would make of them is not bounded."""
+    waiting: list[Any] = [value]
+    count = 0
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, list | tuple):
+            count += len(item)
+            waiting += item
+        elif isinstance(item, np.ndarray):
+            count += item.size
+        elif not isinstance(item, bool | int | float | complex | np.generic):
+            raise Mismatch(f"`{name}` should be a table of numbers, but holds {described(item)}")
+        if count > MAX_ITEMS:
+            raise Mismatch(f"`{name}` is a list of more than {MAX_ITEMS} items; return an array")
+    try:
+        return np.array(value)
+    except ValueError:
+        raise Mismatch(f"`{name}` is a nested list whose rows differ in length") from None
+    except (TypeError, OverflowError):
+        raise Mismatch(f"`{name}` should be a table of numbers, but holds one that is too large for it") from None
 
 
 def _numbers(value: Any, name: str) -> np.ndarray:
     """An answer as an array, whatever a submission gave; `Mismatch` if there are no numbers in it."""
-    try:
-        array = np.asarray(value)
-    except (ValueError, TypeError, OverflowError):
-        raise Mismatch(f"`{name}` should be a table of numbers, but is {described(value)}") from None
-    require(array.dtype.kind in "biufc", f"`{name}` should hold numbers, but is {described(value)}")
+    if isinstance(value, list | tuple):
+        value = _table(value, name)
+    if not isinstance(value, np.ndarray | np.generic | bool | int | float | complex):
+        raise Mismatch(f"`{name}` should hold numbers, but is {described(value)}")
+    array = np.asarray(value)
+    if array.dtype.kind not in "biufc":
+        raise Mismatch(f"`{name}` should hold numbers, but is {described(value)}")
     return array
 
 
 def _first_difference(have: np.ndarray, want: np.ndarray, good: np.ndarray, name: str) -> None:
-    if good.all():
+    if good.all() or _lenient():
         return
-    where = tuple(int(index) for index in np.argwhere(~good)[0])
+    where = _first(~good)
     more = f"; {int((~good).sum())} of {good.size} numbers differ" if good.size > 1 else ""
     raise Mismatch(f"`{name}` should be {want[where]!s} at {_place(where)}, but is {have[where]!s}{more}")
+
+
+def _first(marked: np.ndarray) -> tuple[int, ...]:
+    """The index of the first element that is true."""
+    return tuple(int(index) for index in np.unravel_index(int(np.argmax(marked)), marked.shape))
 
 
 def _place(where: tuple[int, ...]) -> str:
