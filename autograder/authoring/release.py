@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 import functools
 import importlib.util
 import inspect
 import json
 import re
-from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-import nbformat
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
-
-from autograder.assignment import Question
-from autograder.authoring.handout import handout_parts
+from autograder.authoring.frame import payoffs
+from autograder.authoring.rendering import module, notebook, readme
 from autograder.authoring.stubs import solution_blocks, stub
 from autograder.course import Course, CourseError, ProblemSet, read_yaml
 from autograder.kit.release_files import base_name, dump_base
@@ -100,6 +95,16 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(bench)
 '''
 
+CHECK = '''"""`python check.py ps1` runs the public tests of your work; `--help` lists what else there is."""
+
+import sys
+
+from autograder.kit.command import main
+
+if __name__ == "__main__":
+    sys.exit(main())
+'''
+
 PYTEST_INI = """[pytest]
 addopts = --tb=no -q -rN --no-header -p no:cacheprovider --import-mode=importlib
 pythonpath = .
@@ -117,6 +122,7 @@ def template_files(course: Course) -> dict[str, bytes]:
     files = {
         "README.md": README.format(title=course.settings.title).encode(),
         "conftest.py": CONFTEST.encode(),
+        "check.py": CHECK.encode(),
         "pytest.ini": PYTEST_INI.encode(),
         "requirements.txt": REQUIREMENTS.encode(),
     }
@@ -133,12 +139,14 @@ def problem_set_files(course: Course, problem_set: ProblemSet) -> dict[str, byte
     points = public_points(problem_set)
     public = (problem_set.folder / "test_public.py").read_text(encoding="utf-8")
     files = {
-        "README.md": _readme(problem_set),
-        f"{assignment.module}.py": _module(problem_set, blocks.set_up, stubs),
-        f"{assignment.module}.ipynb": _notebook(problem_set, blocks.set_up, stubs, points),
+        "README.md": readme(problem_set),
+        f"{assignment.module}.py": module(problem_set, blocks.set_up, stubs),
+        f"{assignment.module}.ipynb": notebook(problem_set, blocks.set_up, stubs),
         "test_public.py": public,
         "problem_set.json": _description(problem_set, public, points),
     }
+    if payoffs(problem_set):
+        files["payoffs.py"] = (problem_set.folder / "payoffs.py").read_text(encoding="utf-8")
     result = {f"{problem_set.slug}/{name}": text.encode() for name, text in files.items()}
     for figure in sorted((problem_set.folder / "figures").glob("*.svg")):
         result[f"{problem_set.slug}/figures/{figure.name}"] = figure.read_bytes()
@@ -163,73 +171,6 @@ def stale(files: dict[str, bytes], folder: Path) -> list[str]:
     ]
 
 
-def _banner(question: Question, place: int) -> str:
-    points = f"{question.points:g} point{'s' if question.points != 1 else ''}"
-    who = ", read by a person" if question.kind == "written" else ""
-    return f"Question {place}: {question.title} ({question.tier}, {points}{who})"
-
-
-def banners(problem_set: ProblemSet) -> dict[str, str]:
-    """The line that stands above each question's stub, by question."""
-    questions = problem_set.assignment.questions
-    return {question.id: _banner(question, place) for place, question in enumerate(questions, start=1)}
-
-
-def _readme(problem_set: ProblemSet) -> str:
-    titles = banners(problem_set)
-    text = []
-    for part in handout_parts(problem_set):
-        text.append(part.prose)
-        if part.question:
-            names = ", ".join(f"`{name}`" for name in problem_set.question(part.question).names)
-            text.append(f"> **{titles[part.question]}.** Your turn: {names}.")
-    return "\n\n".join(text) + "\n"
-
-
-def _module(problem_set: ProblemSet, set_up: str, stubs: dict[str, str]) -> str:
-    titles = banners(problem_set)
-    text = set_up
-    for name, code in stubs.items():
-        text += f"\n\n# --- {titles[name]}\n\n{code}"
-    return text
-
-
-def _notebook(problem_set: ProblemSet, set_up: str, stubs: dict[str, str], checked: Collection[str]) -> str:
-    titles = banners(problem_set)
-    start = 'import sys\n\nsys.path.insert(0, "..")  # where the folder `autograder` lies\nfrom autograder.kit import check'
-    cells = []
-    for number, part in enumerate(handout_parts(problem_set)):
-        cells.append(new_markdown_cell(part.prose, id=f"prose-{number}"))
-        if number == 0:
-            cells.append(new_code_cell(without_docstring(set_up), id="set-up"))
-            cells.append(new_code_cell(start, id="set-up-check"))
-        if part.question:
-            code = f"# {titles[part.question]}\n\n{stubs[part.question].strip()}"
-            cells.append(new_code_cell(code, id=f"answer-{part.question}".replace("_", "-")))
-            if part.question in checked:
-                check = new_code_cell(f'check("{part.question}")', id=f"check-{part.question}".replace("_", "-"))
-                cells.append(check)
-    notebook = new_notebook(
-        cells=cells,
-        metadata={
-            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-            "language_info": {"name": "python"},
-        },
-    )
-    nbformat.validate(notebook)
-    text: str = nbformat.writes(notebook)
-    return text + "\n"
-
-
-def without_docstring(set_up: str) -> str:
-    """The set-up cell of a notebook, whose first prose cell says what the module's docstring says."""
-    tree = ast.parse(set_up)
-    first = tree.body[0] if tree.body else None
-    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
-        return "\n".join(set_up.splitlines()[first.end_lineno :]).strip()
-    return set_up.strip()
-
-
 def _description(problem_set: ProblemSet, public: str, points: dict[str, float]) -> str:
     """`problem_set.json`: what the student's own run needs to know. Of the ledger, only rows that public tests cite."""
     assignment = problem_set.assignment
@@ -247,6 +188,10 @@ def _description(problem_set: ProblemSet, public: str, points: dict[str, float])
                 "names": question.names,
                 "points": question.points,
                 "public_points": points.get(question.id, 0),
+                "uses": question.uses,
+                "hints": question.hints or [],
+                "options": {name: question.choices(name) for name in question.names if question.choices(name)},
+                "payoff": question.prediction.payoff if question.prediction else "",
             }
             for question in assignment.questions
         ],
@@ -273,7 +218,7 @@ def _ledger_rows(path: Path, _changed: int) -> dict[str, Any]:
 
 
 def public_points(problem_set: ProblemSet) -> dict[str, float]:
-    """Points of the public tests, by question."""
+    """Points of the public tests and of predictions, by question."""
     path = problem_set.folder / "test_public.py"
     spec = importlib.util.spec_from_file_location(f"_public_{problem_set.slug}", path)
     if spec is None or spec.loader is None:
@@ -289,4 +234,5 @@ def public_points(problem_set: ProblemSet) -> dict[str, float]:
             if marker.name == "graded":
                 graded: Graded = marker.args[0]
                 points[graded.question] = points.get(graded.question, 0) + graded.points
-    return points
+    predictions = (question for question in problem_set.assignment.questions if question.kind == "prediction")
+    return points | {question.id: question.points for question in predictions}

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.authoring.frame import prompt_comment
 from autograder.course import CourseError, ProblemSet
 
 BEGIN, END = "# BEGIN SOLUTION", "# END SOLUTION"
@@ -24,7 +25,10 @@ class Blocks:
 
 
 def solution_blocks(problem_set: ProblemSet) -> Blocks:
-    """Cut a solution at its question markers. Raises `CourseError` for markers that do not fit `assignment.yml`."""
+    """Cut a solution at its question markers; above a prediction's variable comes what it asks.
+
+    Raises `CourseError` for markers that do not fit `assignment.yml`.
+    """
     path = problem_set.solution
     text = path.read_text(encoding="utf-8")
     if "\t" in text:
@@ -52,7 +56,11 @@ def solution_blocks(problem_set: ProblemSet) -> Blocks:
     set_up = "\n".join(parts.pop("")).strip() + "\n"
     if _MARK.search(set_up):
         raise CourseError(f"{path}: a solution marker stands before the first question; solutions belong to questions")
-    return Blocks(set_up, {name: "\n".join(lines).strip() + "\n" for name, lines in parts.items()})
+    questions = {name: "\n".join(lines).strip() + "\n" for name, lines in parts.items()}
+    for question in problem_set.assignment.questions:
+        if question.prediction:
+            questions[question.id] = prompt_comment(question) + questions[question.id]
+    return Blocks(set_up, questions)
 
 
 def as_module(blocks: Blocks) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.authoring.release import banners
+from autograder.authoring.frame import banners
 from autograder.course import Course, ProblemSet
 from autograder.grades import Grade
 from autograder.journal import Journal

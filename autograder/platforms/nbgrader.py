@@ -21,7 +21,7 @@ from autograder.platforms.suite import question_suite
 from autograder.testing.bench import HIDDEN
 
 # What students get beside the notebook, out of a problem set's folder in the template.
-SUPPORT = ("figures/", "problem_set.json", "test_public.py")
+SUPPORT = ("figures/", "payoffs.py", "problem_set.json", "test_public.py")
 
 TESTS = """## Tests
 
@@ -99,7 +99,7 @@ def _notebook(problem_set: ProblemSet, template: bytes) -> bytes:
     for cell in notebook.cells:
         if cell.id == "set-up-check":
             # The kit lies beside the notebook.
-            cell.source = "from autograder.kit import check"
+            cell.source = "from autograder.kit import check, draw"
         elif cell.id in questions:
             question = questions[cell.id]
             # nbgrader puts the same line in place of every solution region. A region inside a function needs one that

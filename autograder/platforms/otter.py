@@ -20,15 +20,9 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_raw_cell
 
 from autograder.assignment import Question
-from autograder.authoring.handout import handout_parts
-from autograder.authoring.release import (
-    REQUIREMENTS,
-    banners,
-    problem_set_files,
-    public_points,
-    template_files,
-    without_docstring,
-)
+from autograder.authoring.frame import banners, folded
+from autograder.authoring.release import REQUIREMENTS, problem_set_files, public_points, template_files
+from autograder.authoring.rendering import lesson, without_docstring
 from autograder.authoring.stubs import BEGIN, END, STUB, solution_blocks, stub
 from autograder.course import Course, CourseError, ProblemSet
 from autograder.kit.embedded import graded_tests
@@ -91,7 +85,7 @@ def _notebook(problem_set: ProblemSet) -> bytes:
     blocks = solution_blocks(problem_set)
     titles, public = banners(problem_set), public_points(problem_set)
     cells = [_raw("# ASSIGNMENT CONFIG", **_settings(problem_set))]
-    for number, part in enumerate(handout_parts(problem_set)):
+    for number, part in enumerate(lesson(problem_set)):
         # otter grades a question where its check stands, and an answer may use what a later one defines. What is checked
         # again behind the last answer counts.
         again = {} if part.question else {"otter": {"tests": [question.id for question in _tested(problem_set)]}}
@@ -109,6 +103,8 @@ def _notebook(problem_set: ProblemSet) -> bytes:
                 *_fenced("TESTS", [] if written else _test_cells(problem_set, question.id)),
                 _raw("# END QUESTION"),
             ]
+            if hints := folded(problem_set, question):
+                cells.append(new_markdown_cell(hints))
     metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},

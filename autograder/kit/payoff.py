@@ -1,0 +1,85 @@
+"""Payoffs: drawings of what a student's own functions do, made by the problem set's `payoffs.py`."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from autograder.runtime import loading
+from autograder.testing.forms import shown
+from autograder.testing.student import UNDONE
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+PAYOFFS = "payoffs.py"
+
+
+class Work:
+    """A student's work, as payoffs see it: `work.softmax(scores)`. A prediction that was not made is `None`."""
+
+    def __init__(self, namespace: Mapping[str, Any]) -> None:
+        self._namespace = namespace
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name not in self._namespace:
+            raise NotImplementedError(f"`{name}` is not defined")
+        return self._namespace[name]
+
+
+class NoPayoff(Exception):
+    """There is nothing to draw; the message says why."""
+
+
+def drawable(folder: Path) -> list[str]:
+    """The questions that have a payoff, in the order of the lesson."""
+    return [name for name, value in vars(_module(folder)).items() if _is_payoff(name, value)]
+
+
+def payoff(folder: Path, description: Mapping[str, Any], question: str, namespace: Mapping[str, Any]) -> tuple[Figure, str]:
+    """The drawing of a question with its caption. Raises `NoPayoff` if there is none, or the work is not far enough."""
+    module = _module(folder)
+    function = vars(module).get(question)
+    if not _is_payoff(question, function):
+        raise NoPayoff(f"there is nothing to draw for {question!r}; there is for {', '.join(drawable(folder))}")
+    assert function is not None
+    try:
+        figure = function(Work(namespace))
+    except NotImplementedError as error:
+        reason = str(error)
+        raise NoPayoff(UNDONE if reason == UNDONE else f"{UNDONE}: {reason}") from None
+    except Exception as error:
+        told = loading.describe_error(error)
+        where = "".join(f"\n  {line}" for line in told["where"])
+        raise NoPayoff(
+            f"the drawing stopped with {told['type']}: {told['message']}{where}\nDoes your check of {question} pass?"
+        ) from None
+    caption = inspect.getdoc(function) or ""
+    predicted = [line for entry in description["questions"] if entry["payoff"] == question
+                 for line in _predicted(entry, namespace)]  # fmt: skip
+    return figure, "\n".join([*predicted, caption]).strip()
+
+
+def _predicted(entry: Mapping[str, Any], namespace: Mapping[str, Any]) -> list[str]:
+    [name] = entry["names"]
+    value = namespace.get(name)
+    if value is None:
+        return [f"You made no prediction: `{name}` is not set."]
+    return [f"You predicted {shown(value)} (`{name}`). Compare."]
+
+
+def _is_payoff(name: str, value: Any) -> bool:
+    return inspect.isfunction(value) and not name.startswith("_") and Path(value.__code__.co_filename).name == PAYOFFS
+
+
+def _module(folder: Path) -> Any:
+    path = folder / PAYOFFS
+    spec = importlib.util.spec_from_file_location("payoffs", path) if path.is_file() else None
+    if spec is None or spec.loader is None:
+        raise NoPayoff(f"{path} is missing")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

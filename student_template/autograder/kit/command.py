@@ -1,0 +1,72 @@
+"""`python check.py`: the public tests, the hints and the payoffs of a problem set, for those who work in a module."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+import matplotlib
+
+from autograder.kit.local import LocalBench, find_work, hint_text, known_question, read_description, run_public_tests
+from autograder.kit.payoff import NoPayoff, drawable, payoff
+from autograder.runtime import loading
+from autograder.testing.student import problem_text
+
+DRAWINGS = "drawings"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command. Returns 0 if all went well, 1 if a test failed or nothing could be drawn, 2 for a wrong question."""
+    parser = argparse.ArgumentParser(prog="python check.py", description="Check your work on a problem set.")
+    parser.add_argument("problem_set", help="its folder, such as ps1")
+    parser.add_argument("question", nargs="?", help="one question, such as softmax; without it, all")
+    parser.add_argument("--hint", type=int, metavar="N", help="print hint 1, 2 or 3 of the question")
+    parser.add_argument(
+        "--draw", nargs="?", const="", metavar="QUESTION", help="draw what your functions do, for one question or for all"
+    )
+    given = parser.parse_args(arguments)
+    folder = Path(given.problem_set)
+    try:
+        description = read_description(folder)
+        for question in filter(None, (given.question, given.draw)):
+            known_question(description, question)
+        if given.hint is not None:
+            if given.question is None:
+                raise ValueError("name the question too, for example: python check.py ps1 softmax --hint 1")
+            print(hint_text(description, given.question, given.hint))
+            return 0
+        if given.draw is not None:
+            return _draw(folder, given.draw or given.question or "")
+    except (ValueError, FileNotFoundError, NoPayoff) as error:
+        print(error)
+        return 2
+    bench = LocalBench(folder, question=given.question)
+    status = run_public_tests(folder, bench)
+    print("\n".join(bench.summary()))
+    return status
+
+
+def _draw(folder: Path, question: str) -> int:
+    """Draw one question, or all that have a drawing, into the problem set's folder `drawings`."""
+    description = read_description(folder)
+    work = find_work(folder, description["module"])
+    # Drawings go into files; no window opens.
+    matplotlib.use("Agg")
+    namespace, report = loading.load(work.name, work.read_bytes())
+    for problem in report["problems"]:
+        print(problem_text(problem))
+    missing = 0
+    for name in [question] if question else drawable(folder):
+        try:
+            figure, caption = payoff(folder, description, name, namespace)
+        except NoPayoff as error:
+            missing += 1
+            print(f"{name}: {error}")
+            continue
+        path = folder / DRAWINGS / f"{name}.png"
+        path.parent.mkdir(exist_ok=True)
+        figure.savefig(path, dpi=150)
+        print(f"{name}: drawn into {path}")
+        print("".join(f"    {line}\n" for line in caption.splitlines()), end="")
+    return 1 if missing else 0
