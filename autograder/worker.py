@@ -41,7 +41,8 @@ from autograder.sandbox.guest import Opening, open_zygote
 from autograder.sandbox.runner import GuestRunner
 from autograder.sandbox.zygote import Zygote
 from autograder.slips import SlipFinder
-from autograder.testing.bench import FAILED, FAULT, Bench, is_hidden, missing_requirements
+from autograder.testing.bench import FAILED, FAULT, Bench, Outcome, is_hidden, missing_requirements
+from autograder.testing.forms import prediction_outcome
 from autograder.testing.marks import Graded, graded_mark
 from autograder.testing.student import Call, StudentError
 
@@ -102,7 +103,7 @@ class GradingBench(Bench):
                 break
             submission = Submission(task["student"], task["filename"], source)
             by_name = {item.name: item for item in session.items}
-            items = session.items if task["tests"] is None else [by_name[name] for name in task["tests"]]
+            items = session.items if task["tests"] is None else [by_name[name] for name in task["tests"] if name in by_name]
             record = self.grade(submission, items, first_failure=task["first_failure"])
             self.connection.send_bytes(json.dumps(record).encode("utf-8", "backslashreplace"))
         if self.zygote:
@@ -119,6 +120,7 @@ class GradingBench(Bench):
         # Exceptions of the last submission hold its answers, up to megabytes, in cycles.
         gc.collect()
         answers: dict[str, str] = {}
+        predictions: list[Outcome] = []
         slips: dict[str, variants.Variant] = {}
         fault = shown = staff_only = backend = ""
         peak_memory = 0
@@ -133,6 +135,7 @@ class GradingBench(Bench):
                 self.runner = runner
                 runner.load()
                 answers = self.written_answers(runner)
+                predictions = self.predictions(runner)
                 shown = self.run_tests(runner, items, first_failure=first_failure)
                 report = runner.report
                 staff_only = runner.output[len(shown) :]
@@ -148,7 +151,7 @@ class GradingBench(Bench):
             self.zygote = None
         return scoring.record(
             self.problem_set,
-            [self.outcomes[item.name] for item in items if item.name in self.outcomes],
+            [*predictions, *(self.outcomes[item.name] for item in items if item.name in self.outcomes)],
             slips=slips,
             answers=answers,
             figures=self.figures,
@@ -230,6 +233,14 @@ class GradingBench(Bench):
                 answers[question.id] = value[:20_000] if isinstance(value, str) else ""
         return answers
 
+    def predictions(self, runner: GuestRunner) -> list[Outcome]:
+        """What the submission predicted, which earns points whatever it says."""
+        return [
+            prediction_outcome(question.id, question.names[0], question.choices(question.names[0]), question.points, runner)
+            for question in self.problem_set.assignment.questions
+            if question.kind == "prediction"
+        ]
+
 
 def authoring_problems(problem_set: ProblemSet, items: list[pytest.Item]) -> list[str]:
     """What is wrong between tests and `assignment.yml`, each a sentence; empty when they agree."""
@@ -249,9 +260,10 @@ def authoring_problems(problem_set: ProblemSet, items: list[pytest.Item]) -> lis
         else:
             earned[mark.question] += mark.points
     for name, question in questions.items():
-        if question.kind == "written":
+        if question.kind in ("written", "prediction"):
             if earned[name]:
-                problems.append(f"{name} is graded by a person, but tests give it {earned[name]:g} points")
+                who = "a person" if question.kind == "written" else "its form"
+                problems.append(f"{name} is graded by {who}, but tests give it {earned[name]:g} points")
         elif abs(earned[name] - question.points) > 1e-9:
             problems.append(
                 f"{problem_set.folder / 'assignment.yml'}: {name}: points: is {question.points:g}, "

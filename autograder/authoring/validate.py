@@ -296,7 +296,9 @@ def _generated_check(found: _Graded, generated: Mapping[str, Mutation], every_mu
 
 def _idle_tests_check(found: _Graded) -> Check:
     failed = {test for key in found.records if key[0] in ("mutants", "generated") for test in found.not_passed(key)}
-    idle = [test for test in found.outcomes(("reference", "module")) if test not in failed]
+    # A prediction is not tested; any answer of the right form earns its points.
+    predictions = {f"prediction_{question.id}" for question in found.problem_set.assignment.questions if question.prediction}
+    idle = [test for test in found.outcomes(("reference", "module")) if test not in failed | predictions]
     return Check("every test is failed by some mutant", [f"{test}: no mutant fails it" for test in idle])
 
 

@@ -112,7 +112,8 @@ class LocalBench(Bench):
         if question["kind"] == "prediction":
             [name] = question["names"]
             options = question["options"].get(name, ())
-            return [prediction_outcome(question["id"], name, options, question["points"], self._read)]
+            assert self.runner is not None
+            return [prediction_outcome(question["id"], name, options, question["points"], self.runner)]
         return [outcome for outcome in self.outcomes.values() if outcome.question == question["id"]]
 
     def _question(self, question: dict[str, Any], outcomes: list[Outcome]) -> list[str]:
@@ -131,7 +132,7 @@ class LocalBench(Bench):
 
     def _form(self, question: dict[str, Any]) -> str:
         """Whether the answers of a choice, or a text, are there and of the right form; never whether they are true."""
-        answers = {name: self._read_or_none(name) for name in question["names"]}
+        answers = {name: self._read(name) for name in question["names"]}
         given = {name: value for name, value in answers.items() if value is not None}
         if question["kind"] == "written":
             [answer] = answers.values()
@@ -148,12 +149,10 @@ class LocalBench(Bench):
         return "; ".join([f"{len(given)} of {len(answers)} answered", *problems])
 
     def _read(self, name: str) -> Any:
+        """A variable of the submission; `None` if it cannot be read."""
         assert self.runner is not None
-        return self.runner.read(name)
-
-    def _read_or_none(self, name: str) -> Any:
         try:
-            return self._read(name)
+            return self.runner.read(name)
         except StudentError:
             return None
 

@@ -73,7 +73,7 @@ def master_files(course: Course, problem_set: ProblemSet) -> dict[str, bytes]:
     for question in _tested(problem_set):
         for folder, hidden in ((SUITES, False), (HIDDEN_SUITES, True)):
             suite = question_suite(problem_set, question.id, hidden=hidden)
-            if graded_tests(suite):
+            if graded_tests(suite) or suite["prediction"]:
                 files[f"{folder}/{question.id}.json"] = json.dumps(suite, indent=1, ensure_ascii=False).encode() + b"\n"
     for figure in sorted((problem_set.folder / "figures").glob("*.svg")):
         files[f"figures/{figure.name}"] = figure.read_bytes()
@@ -134,11 +134,15 @@ def _settings(problem_set: ProblemSet) -> dict[str, Any]:
 
 def _test_cells(problem_set: ProblemSet, question: str) -> list[NotebookNode]:
     """A cell for each test, in otter's exception format. The test itself stands in the question's suite."""
+    suite = question_suite(problem_set, question, hidden=True)
+    tests = [(test, mark.title, mark.points, hidden) for test, (_, mark, hidden) in graded_tests(suite).items()]
+    if suite["prediction"]:
+        tests = [(f"prediction_{question}", "You committed to a prediction", suite["prediction"]["points"], False)]
     cells = []
-    for test, (_, mark, hidden) in graded_tests(question_suite(problem_set, question, hidden=True)).items():
+    for test, title, points, hidden in tests:
         # otter pastes the message between double quotes as it stands.
-        message = mark.title.replace("\\", "\\\\").replace('"', '\\"')
-        settings = {"points": mark.points, "hidden": hidden, "failure_message": message}
+        message = title.replace("\\", "\\\\").replace('"', '\\"')
+        settings = {"points": points, "hidden": hidden, "failure_message": message}
         cells.append(
             new_code_cell(
                 f'""" # BEGIN TEST CONFIG\n{_yaml(settings)}""" # END TEST CONFIG\n'

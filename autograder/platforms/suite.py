@@ -22,6 +22,9 @@ def question_suite(problem_set: ProblemSet, question: str, *, hidden: bool) -> d
     for name in (PUBLIC, HIDDEN) if hidden else (PUBLIC,):
         tests[name] = question_tests((problem_set.folder / name).read_text(encoding="utf-8"), question)
         ledger |= cited_rows(problem_set, name, tests[name])
+    asked = problem_set.question(question)
+    [name, *_] = asked.names
+    prediction = {"name": name, "options": asked.choices(name), "points": asked.points}
     needs_reference = any(map(_asks_for_reference, tests.values()))
     return {
         "question": question,
@@ -29,6 +32,7 @@ def question_suite(problem_set: ProblemSet, question: str, *, hidden: bool) -> d
         "asked": [name for one in problem_set.assignment.questions for name in one.names],
         "call_seconds": problem_set.call_seconds(question),
         "ledger": ledger,
+        "prediction": prediction if asked.kind == "prediction" else {},
         "tests": tests,
         "reference": problem_set.solution.read_text(encoding="utf-8") if needs_reference else "",
     }

@@ -6,11 +6,14 @@ Nothing here knows what is true, so a student's own run may say all of it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import Any
 
-from autograder.testing.bench import FAILED, PASSED, Outcome
-from autograder.testing.student import UNDONE, StudentError
+import pytest
+
+from autograder.testing.bench import Outcome, outcome_of
+from autograder.testing.marks import Graded
+from autograder.testing.student import Mismatch, Runner, Student, StudentError
 
 MAX_SHOWN = 40
 
@@ -33,26 +36,15 @@ def shown(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)[:MAX_SHOWN]
 
 
-def prediction_outcome(
-    question: str, name: str, options: Collection[str], points: float, read: Callable[[str], Any]
-) -> Outcome:
-    """The outcome of a prediction, which earns its points by its form alone; `read` reads a variable of the submission."""
+def prediction_outcome(question: str, name: str, options: Collection[str], points: float, runner: Runner) -> Outcome:
+    """The outcome of a prediction, which earns its points by its form alone."""
+    student = Student(runner)
+    raised = None
     try:
-        value = read(name)
-    except StudentError as error:
-        message = str(error)
-    else:
-        message = f"{UNDONE}: `{name}`" if value is None else form_problem(name, value, options)
-    return Outcome(
-        test=f"prediction_{question}",
-        question=question,
-        title="You committed to a prediction",
-        hint="",
-        points=points,
-        hidden=False,
-        status=FAILED if message else PASSED,
-        message=message,
-        safe=message,
-        seconds=0.0,
-        uses=(name,),
-    )
+        problem = form_problem(name, student.value(name), options)
+        if problem:
+            raise Mismatch(problem)
+    except (StudentError, Mismatch) as error:
+        raised = pytest.ExceptionInfo.from_exception(error)
+    mark = Graded(question, points, title="You committed to a prediction")
+    return outcome_of(f"prediction_{question}", mark, False, raised, 0.0, student)
