@@ -13,8 +13,6 @@ from autograder.authoring.frame import banners, folded, overview, payoffs, promp
 from autograder.authoring.handout import Part, handout_parts
 from autograder.course import ProblemSet
 
-# Where the surroundings of a question end in the README; `kit.merge_notebook` cuts the lesson there.
-END_OF_QUESTION = "<!-- end of question -->"
 SET_UP_CHECK = (
     'import sys\n\nsys.path.insert(0, "..")  # where the folder `autograder` lies\nfrom autograder.kit import check, draw'
 )
@@ -46,7 +44,6 @@ def readme(problem_set: ProblemSet) -> str:
                 text.append(f"See what your code does: `python check.py {problem_set.slug} --draw {question.id}`")
             if hints := folded(problem_set, question):
                 text.append(hints)
-            text.append(END_OF_QUESTION)
     return "\n\n".join(text) + "\n"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -10,8 +12,9 @@ import pytest
 
 from autograder.runtime import loading
 from autograder.testing.bench import BLOCKED, FAULT, PASSED, Bench, Outcome, all_undone, is_undone
+from autograder.testing.forms import form_problem, prediction_outcome
 from autograder.testing.ledger import Ledger
-from autograder.testing.student import UNDONE, LocalRunner, problem_text
+from autograder.testing.student import UNDONE, LocalRunner, StudentError, problem_text
 
 DESCRIPTION = "problem_set.json"
 
@@ -22,6 +25,30 @@ def find_description(folder: Path) -> Path:
     if not path.is_file():
         raise FileNotFoundError(f"{path} is missing. Start pytest or the notebook inside the problem set's folder.")
     return path
+
+
+def read_description(folder: Path) -> dict[str, Any]:
+    """What a problem set's folder says of it."""
+    description: dict[str, Any] = json.loads(find_description(folder).read_text(encoding="utf-8"))
+    return description
+
+
+def known_question(description: dict[str, Any], name: str) -> dict[str, Any]:
+    """The question of that name; raises `ValueError` with those there are."""
+    questions = {question["id"]: question for question in description["questions"]}
+    if name not in questions:
+        raise ValueError(f"there is no question {name!r}; there are {', '.join(questions)}")
+    found: dict[str, Any] = questions[name]
+    return found
+
+
+def hint_text(description: dict[str, Any], name: str, number: int) -> str:
+    """One of a question's hints, from 1. Raises `ValueError` if there is none of that number."""
+    hints = known_question(description, name)["hints"]
+    if not 1 <= number <= len(hints):
+        there = f"there are hints 1 to {len(hints)}" if hints else "it has none"
+        raise ValueError(f"there is no hint {number} for {name}; {there}")
+    return f"Hint {number} of {len(hints)}: {hints[number - 1]}"
 
 
 def find_work(folder: Path, module: str) -> Path:
@@ -36,7 +63,7 @@ class LocalBench(Bench):
     """The bench of a student's own run. Loads the submission from `folder` unless a namespace is given."""
 
     def __init__(self, folder: Path, namespace: dict[str, Any] | None = None, question: str | None = None) -> None:
-        self.description: dict[str, Any] = json.loads(find_description(folder).read_text(encoding="utf-8"))
+        self.description = read_description(folder)
         self.question = question
         report: loading.Report = {}
         if namespace is None:
@@ -62,31 +89,85 @@ class LocalBench(Bench):
 
     def summary(self) -> list[str]:
         """Points a question, and for each test that did not pass, why. Plain lines."""
-        questions = [
-            question
-            for question in self.description["questions"]
-            if self.question in (None, question["id"]) and question["public_points"] > 0
-        ]
+        questions = [question for question in self.description["questions"] if self.question in (None, question["id"])]
         lines = [] if self.question else [f"{self.description['title']}: checking {self.subject}"]
         lines += [f"  {problem}" for problem in self.problems]
         width = max((len(question["id"]) for question in questions), default=0)
-        earned_in_all = 0.0
+        earned = 0.0
         for question in questions:
-            outcomes = [outcome for outcome in self.outcomes.values() if outcome.question == question["id"]]
-            earned = sum(outcome.earned for outcome in outcomes)
-            earned_in_all += earned
-            undone = all_undone(outcomes)
-            remark = f"   {UNDONE}" if undone else ""
-            lines.append(f"  {question['id']:<{width}}  {earned:g} of {question['public_points']:g} points{remark}")
-            if not undone:
-                lines += [line for outcome in outcomes for line in explain(outcome)]
+            outcomes = self._outcomes(question)
+            earned += sum(outcome.earned for outcome in outcomes)
+            first, *rest = self._question(question, outcomes)
+            lines += [f"  {question['id']:<{width}}  {first}", *rest]
         if self.question is None:
             public = sum(question["public_points"] for question in questions)
-            rest = sum(question["points"] for question in self.description["questions"]) - public
+            total = sum(question["points"] for question in questions)
             lines.append(
-                f"{earned_in_all:g} of {public:g} points from these public tests; {rest:g} more are given after you hand in."
+                f"{earned:g} of {public:g} points from this run; {total - public:g} more are given after you hand in."
             )
         return lines
+
+    def _outcomes(self, question: dict[str, Any]) -> list[Outcome]:
+        """The outcomes of a question: of its public tests, or of committing to a prediction."""
+        if question["kind"] == "prediction":
+            [name] = question["names"]
+            options = question["options"].get(name, ())
+            assert self.runner is not None
+            return [prediction_outcome(question["id"], name, options, question["points"], self.runner)]
+        return [outcome for outcome in self.outcomes.values() if outcome.question == question["id"]]
+
+    def _question(self, question: dict[str, Any], outcomes: list[Outcome]) -> list[str]:
+        """What to say of one question; the first line stands beside its name."""
+        told = (
+            [f"{sum(outcome.earned for outcome in outcomes):g} of {question['public_points']:g} points"] if outcomes else []
+        )
+        if question["kind"] in ("choice", "written"):
+            told.append(self._form(question))
+        elif all_undone(outcomes):
+            told.append(UNDONE)
+        elif not outcomes:
+            told.append("no public tests")
+        lines = [] if all_undone(outcomes) else [line for outcome in outcomes for line in explain(outcome)]
+        return ["   ".join(told), *lines]
+
+    def _form(self, question: dict[str, Any]) -> str:
+        """Whether the answers of a choice, or a text, are there and of the right form; never whether they are true."""
+        answers = {name: self._read(name) for name in question["names"]}
+        given = {name: value for name, value in answers.items() if value is not None}
+        if question["kind"] == "written":
+            [answer] = answers.values()
+            if answer is None or answer == "":
+                return "no answer yet"
+            return (
+                f"{len(answer.split())} words, read by a person" if isinstance(answer, str) else "the answer must be a text"
+            )
+        problems = [
+            problem
+            for name, value in given.items()
+            if question["options"].get(name) and (problem := form_problem(name, value, question["options"][name]))
+        ]
+        return "; ".join([f"{len(given)} of {len(answers)} answered", *problems])
+
+    def _read(self, name: str) -> Any:
+        """A variable of the submission; `None` if it cannot be read."""
+        assert self.runner is not None
+        try:
+            return self.runner.read(name)
+        except StudentError:
+            return None
+
+
+def run_public_tests(folder: Path, bench: LocalBench) -> int:
+    """Run the public tests in `folder` quietly, for `bench` to count; returns pytest's exit status."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        return int(
+            pytest.main(
+                [str(folder / "test_public.py"), "-q", "--no-header", "--tb=no", "-rN", "-p", "no:cacheprovider",
+                 "--import-mode=importlib", "--capture=no", f"--rootdir={folder}", "-p", "no:conftest",
+                 "--noconftest"],
+                plugins=[bench],
+            )
+        )  # fmt: skip
 
 
 def explain(outcome: Outcome) -> list[str]:

@@ -1,43 +1,61 @@
-"""A question's tests on what a notebook has defined so far: `check("softmax")`, and the test cells of nbgrader."""
+"""What the cells of a notebook call: `check("softmax")`, `draw("softmax")`, and the test cells of nbgrader."""
 
 from __future__ import annotations
 
-import contextlib
-import io
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from autograder.runtime import loading
+from autograder.runtime import figures, loading
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
-def check(question: str) -> None:
+def check(question: str, *, hint: int | None = None) -> None:
     """Run the public tests of `question` on this notebook's functions and print points and reasons.
 
-    Raises `ValueError` for a question that does not exist, naming those that do.
+    With `hint`, a number from 1 to 3, print that hint instead. Raises `ValueError` for a question or a hint that does not
+    exist, naming those that do.
     """
     if loading.loading_now:
         return
     # Imported here, so that grading runs and tests do not load the student's own side.
-    import pytest
-
-    from autograder.kit.local import LocalBench
+    from autograder.kit.local import LocalBench, hint_text, known_question, read_description, run_public_tests
 
     namespace = sys._getframe(1).f_globals
     folder = Path.cwd()
+    description = read_description(folder)
+    if hint is not None:
+        print(hint_text(description, question, hint))
+        return
+    known_question(description, question)
     bench = LocalBench(folder, namespace, question)
-    known = [entry["id"] for entry in bench.description["questions"]]
-    if question not in known:
-        raise ValueError(f"there is no question {question!r}; there are {', '.join(known)}")
-    with contextlib.redirect_stdout(io.StringIO()):
-        pytest.main(
-            [str(folder / "test_public.py"), "-q", "--no-header", "--tb=no", "-rN", "-p", "no:cacheprovider",
-             "--import-mode=importlib", "--capture=no", f"--rootdir={folder}", "-p", "no:conftest",
-             "--noconftest"],
-            plugins=[bench],
-        )  # fmt: skip
+    run_public_tests(folder, bench)
     print("\n".join(bench.summary()))
+
+
+def draw(question: str) -> Figure | None:
+    """Draw what this notebook's functions do for `question`, and print what to look at. Nothing happens in a grading run."""
+    if loading.loading_now or os.environ.get("NBGRADER_EXECUTION"):
+        return None
+    from autograder.kit.local import known_question, read_description
+    from autograder.kit.payoff import NoPayoff, payoff
+
+    folder = Path.cwd()
+    description = read_description(folder)
+    known_question(description, question)
+    try:
+        figure, caption = payoff(folder, description, question, sys._getframe(1).f_globals)
+    except NoPayoff as error:
+        print(error)
+        return None
+    print(caption)
+    # The notebook shows the figure that the cell returns; one that stays open it would show twice.
+    figures.close(figure)
+    return figure
 
 
 def cell_points(suite: Mapping[str, Any]) -> float | None:

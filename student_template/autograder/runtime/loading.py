@@ -243,13 +243,13 @@ def _notebook_names() -> dict[str, Any]:
 
 
 def _kit_stand_in() -> types.ModuleType:
-    """What `from autograder.kit import check` finds where the kit is not: in the guest, which holds no tests."""
+    """What `from autograder.kit import check, draw` finds where the kit is not: in the guest, which holds no tests."""
 
-    def check(_question: object) -> None:
+    def check(*_arguments: object, **_options: object) -> None:
         """Does nothing; the grader runs the tests."""
 
     kit = types.ModuleType("autograder.kit")
-    kit.check = kit.cell_points = check  # type: ignore[attr-defined]
+    kit.check = kit.draw = kit.cell_points = check  # type: ignore[attr-defined]
     return kit
 
 
