@@ -4,7 +4,7 @@
 
 First every step of a write is met, by a kill and by so many power cuts that take along what was not synced. Then the real
 commands, with workers and sandboxes, are killed at that many chance moments of their whole duration, alone or with their
-process group, up to four times in a row. tests/test_crash.py does the same on a smaller scale; tests/crashes.py says how.
+process group, up to four times in a row. tests/test_crash.py does the same on a smaller scale; see tests/support/crashes.py.
 Prints a table; the exit status is 1 if anything went wrong. 300 points take about ten minutes on two quiet cores.
 """
 
@@ -25,9 +25,9 @@ from rich.progress import track
 from rich.table import Table
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+sys.path.insert(0, str(ROOT))
 
-from crashes import COMMANDS, Moments, Steps  # noqa: E402
+from tests.support.crashes import COMMANDS, Moments, Steps  # noqa: E402
 
 ROW = 4  # kills in a row before the command may finish
 Line = tuple[str, int, list[str]]  # a way to crash, how often it was done, and what went wrong

@@ -24,14 +24,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
-
-import hostile_table  # noqa: E402
+sys.path.insert(0, str(ROOT))
 
 from autograder.course import load_course  # noqa: E402
 from autograder.intake import Submission  # noqa: E402
 from autograder.journal import Journal  # noqa: E402
 from autograder.run import Conditions, grade  # noqa: E402
+from tests.support import hostile_table  # noqa: E402
 
 # By kind; what only makes sense against our wire format, or would write outside its folder elsewhere, is left out.
 CHOSEN = {

@@ -173,7 +173,7 @@ def _otter_points(filename: str) -> Points:
 def grade_by_nbgrader(
     course: Course, problem_set: ProblemSet, entries: Sequence[Entry], jobs: int
 ) -> Iterator[tuple[Entry, Points]]:
-    from tests.nbgrader_tools import grade_with_nbgrader
+    from tests.support.nbgrader_tools import grade_with_nbgrader
 
     files = nbgrader_files(course, problem_set)
 

@@ -23,19 +23,18 @@ from pathlib import Path
 
 os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MPLBACKEND="Agg", PYDEVD_DISABLE_FILE_VALIDATION="1")
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
-
-from nbgrader_tools import hand_in, nbgrader_api, succeed  # noqa: E402
+sys.path.insert(0, str(ROOT))
 
 from autograder.authoring.release import write  # noqa: E402
 from autograder.course import load_course  # noqa: E402
-from autograder.guest import loading  # noqa: E402
 from autograder.intake import Submission  # noqa: E402
 from autograder.kit.embedded import run_tests  # noqa: E402
 from autograder.platforms.nbgrader import nbgrader_files  # noqa: E402
 from autograder.platforms.otter import otter_files  # noqa: E402
 from autograder.platforms.suite import question_suite  # noqa: E402
 from autograder.run import Task, graded  # noqa: E402
+from autograder.runtime import loading  # noqa: E402
+from tests.support.nbgrader_tools import hand_in, nbgrader_api, succeed  # noqa: E402
 
 BIN = Path(sys.executable).parent
 EXAMPLES = ("s001", "s014", "s015")  # whole answers: every test runs

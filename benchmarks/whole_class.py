@@ -33,7 +33,7 @@ from autograder import variants  # noqa: E402
 from autograder.course import ProblemSet, load_course  # noqa: E402
 from autograder.intake import Submission  # noqa: E402
 from autograder.worker import import_file  # noqa: E402
-from tests.platform_forms import (  # noqa: E402
+from tests.support.platform_forms import (  # noqa: E402
     MAKERS,
     canvas_id,
     make_canvas_gradebook,

@@ -63,7 +63,7 @@ def graded_for_reading(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """
     folder, results = tmp_path_factory.mktemp("submissions"), tmp_path_factory.mktemp("results")
     examples = ROOT / "examples" / "submissions" / "ps1"
-    shutil.copy(ROOT / "tests" / "hostile_to_readers.py", folder / "s001.py")
+    shutil.copy(ROOT / "tests" / "support" / "hostile_to_readers.py", folder / "s001.py")
     (folder / "s002.py").write_text(DRAWS_ONLY_FOR_HIDDEN_TESTS, encoding="utf-8")
     shutil.copy(examples / "s003" / "ps1.py", folder / "s003.py")
     shutil.copy(examples / "s016" / "ps1.ipynb", folder / "s016.ipynb")

@@ -1,6 +1,6 @@
 """Whatever ends `course grade` or `course regrade --apply`, running it again finishes the work: nothing lost, nothing twice.
 
-benchmarks/crash.py does the same at hundreds of points; crashes.py says how.
+benchmarks/crash.py does the same at hundreds of points; support/crashes.py says how.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-import crashes
 import pytest
-from crashes import Moments, Steps
+
+from tests.support import crashes
+from tests.support.crashes import Moments, Steps
 
 KILLS = 5  # in a row; with two rows of each command these are twenty points
 

@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import platform_forms as forms
 import pytest
 import typer
 from click.testing import Result
@@ -25,6 +24,7 @@ from autograder.exports import ExportError, defused, fill_canvas, fill_moodle, g
 from autograder.grades import Grade
 from autograder.intake import Roster, Submission, read_roster
 from autograder.journal import Attempt, Journal, Stored
+from tests.support import platform_forms as forms
 
 ROOT = Path(__file__).resolve().parents[1]
 PS1 = load_course(ROOT).problem_set("ps1")

@@ -22,9 +22,7 @@ from hypothesis import strategies as st
 pytest.importorskip("nbgrader", reason="needs the extra `grader`")
 
 import typer
-from browsing import TOKEN, jupyter_server, tab_of
 from nbgrader.api import Gradebook
-from nbgrader_tools import nbgrader_api, succeed
 from typer.testing import CliRunner
 
 from autograder.commands.gradebook import gradebook as gradebook_command
@@ -34,6 +32,8 @@ from autograder.grades import Grade, Manual, grade
 from autograder.intake.submission import Submission
 from autograder.journal import Attempt, Journal, Stored
 from autograder.platforms.formgrader import grading_notebook
+from tests.support.browsing import TOKEN, jupyter_server, tab_of
+from tests.support.nbgrader_tools import nbgrader_api, succeed
 
 ROOT = Path(__file__).resolve().parents[1]
 DUE = datetime.datetime(2026, 9, 21, 23, 59, tzinfo=datetime.UTC)

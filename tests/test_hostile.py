@@ -1,4 +1,4 @@
-"""Every attack of tests/hostile, graded by the real engine on both backends; see hostile_table.py for what the files say.
+"""Every attack of tests/hostile, graded by the real engine on both backends; support/hostile_table.py describes the files.
 
 Each batch is graded once a backend. Bait is planted wherever a submission might look; no record may hold it. An honest
 submission follows each attack in the same worker and must get full marks.
@@ -22,10 +22,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import hostile_table
 import numpy as np
 import pytest
-from hostile_table import Attack
 from rich.console import Console
 
 from autograder import run as engine
@@ -38,6 +36,8 @@ from autograder.sandbox.guest import open_zygote
 from autograder.sandbox.runner import GuestRunner
 from autograder.table import grades_table
 from autograder.testing.student import Student, StudentError
+from tests.support import hostile_table
+from tests.support.hostile_table import Attack
 
 HERE = Path(__file__).resolve().parent
 BACKENDS = ["bubblewrap", "sandlock"]
@@ -511,7 +511,7 @@ def test_no_guest_message_holds_the_bait(backend: str, bait: Bait, monkeypatch: 
 
 def test_the_table_is_up_to_date() -> None:
     text = hostile_table.DOCUMENT.read_text(encoding="utf-8")
-    assert hostile_table.document(text) == text, "run `python -m tests.hostile_table`"
+    assert hostile_table.document(text) == text, "run `python -m tests.support.hostile_table`"
 
 
 def test_every_kind_has_attacks() -> None:

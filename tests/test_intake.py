@@ -16,7 +16,6 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-import platform_forms as forms
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -24,6 +23,7 @@ from hypothesis import strategies as st
 from autograder.course import CourseError
 from autograder.intake import Roster, Submission, Unreadable, entries, find_roster, find_submissions, read_roster
 from autograder.runtime import loading
+from tests.support import platform_forms as forms
 
 NOON = datetime.datetime(2026, 9, 20, 12, 0, 0, tzinfo=datetime.UTC)
 

@@ -16,13 +16,12 @@ from nbformat.v4 import new_code_cell
 
 pytest.importorskip("nbgrader", reason="needs the extra `grader`")  # JupyterLab comes with it
 
-from browsing import TOKEN, jupyter_server, tab_of
-from nbgrader_tools import nbgrader_api, succeed
-
 from autograder.authoring.release import write
 from autograder.course import ProblemSet, load_course
 from autograder.platforms.nbgrader import nbgrader_files
 from autograder.testing.bench import HIDDEN
+from tests.support.browsing import TOKEN, jupyter_server, tab_of
+from tests.support.nbgrader_tools import nbgrader_api, succeed
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -26,7 +26,6 @@ from nbgrader.exchange.default import (
     ExchangeSubmit,
 )
 from nbgrader.validator import Validator
-from nbgrader_tools import grade_with_nbgrader, hand_in, nbgrader_api, put_alembic_on_path, succeed
 
 from autograder import run
 from autograder.authoring.release import problem_set_files, write
@@ -39,6 +38,7 @@ from autograder.journal import Journal
 from autograder.platforms.nbgrader import nbgrader_files
 from autograder.platforms.suite import question_suite
 from autograder.testing.bench import HIDDEN
+from tests.support.nbgrader_tools import grade_with_nbgrader, hand_in, nbgrader_api, put_alembic_on_path, succeed
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "examples" / "submissions" / "ps1"

@@ -17,7 +17,7 @@ from autograder.authoring.publish import manifest, solution_files, uncommitted, 
 from autograder.authoring.release import problem_set_files
 from autograder.course import Course, ProblemSet, load_course
 from autograder.platforms.archive import archive
-from tests.drafts import NAME, TODAY, add, change, path_of
+from tests.support.drafts import NAME, TODAY, add, change, path_of
 
 COURSE = Path(sys.executable).parent / "course"
 

@@ -14,7 +14,7 @@ from autograder.authoring.new import new_problem_set
 from autograder.authoring.sources import source_checks
 from autograder.authoring.validate import validate
 from autograder.course import CourseError, load_course
-from tests.drafts import NAME, TODAY, add, change, path_of
+from tests.support.drafts import NAME, TODAY, add, change, path_of
 
 COURSE = Path(sys.executable).parent / "course"
 

@@ -35,8 +35,8 @@ from autograder.course import ProblemSet
 from autograder.journal import Journal, Record
 from autograder.run import Task
 
-HERE = Path(__file__).resolve().parent
-REFERENCE = (HERE / "tiny_course/solutions/tiny.py").read_text(encoding="utf-8")
+TESTS = Path(__file__).resolve().parents[1]
+REFERENCE = (TESTS / "tiny_course/solutions/tiny.py").read_text(encoding="utf-8")
 # Rounds large scores otherwise than the reference does, so that a test which is too strict costs it points.
 RIGHT = REFERENCE.replace(
     "return powers / powers.sum()", "return powers / powers.sum() * (1 + (scores.max() > 1e6) * 1e-13)"
@@ -64,7 +64,7 @@ class Wrong(AssertionError):
 
 def make_course(root: Path, students: int = len(SUBMISSIONS)) -> None:
     """A copy of the tiny course with a folder of submissions."""
-    shutil.copytree(HERE / "tiny_course", root, ignore=shutil.ignore_patterns("__pycache__", "conftest.py", "results"))
+    shutil.copytree(TESTS / "tiny_course", root, ignore=shutil.ignore_patterns("__pycache__", "conftest.py", "results"))
     settings = (root / "course.yml").read_text(encoding="utf-8")
     (root / "course.yml").write_text(re.sub(r"(_seconds:) \S+", r"\1 60", settings), encoding="utf-8")
     (root / "handed_in").mkdir()

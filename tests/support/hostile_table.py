@@ -1,4 +1,4 @@
-"""The corpus of attacks, and the table of it in docs/security.md, which `python -m tests.hostile_table` writes anew.
+"""The corpus of attacks, and the table of it in docs/security.md, which `python -m tests.support.hostile_table` writes anew.
 
 To add an attack, put one file into tests/hostile/<kind>/. Its first line says what it tries. The lines after it may say
 which problem set it is handed in for and how it must end:
@@ -14,7 +14,7 @@ which problem set it is handed in for and how it must end:
 In what an attack prints, a line `probe NAME: ok` is a success that fails its test; a line `probe NAME: anything else` is a
 refusal. Then write the table anew and run the attack on both backends:
 
-    python -m tests.hostile_table
+    python -m tests.support.hostile_table
     pytest tests/test_hostile.py -k NAME
 
 where NAME is the file's name; only what is selected is graded. `@COURSE@`, `@JOURNAL@`, `@HOME@`, `@HOSTPID@` and the like
@@ -30,8 +30,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-DOCUMENT = HERE.parent / "docs" / "security.md"
+TESTS = Path(__file__).resolve().parents[1]
+DOCUMENT = TESTS.parent / "docs" / "security.md"
 BEGIN, END = "<!-- attacks: begin -->", "<!-- attacks: end -->"
 DIRECTIVE = re.compile(r"# (problem set|expect|reason|never|machine): (.+)")
 
@@ -114,7 +114,7 @@ def attacks() -> list[Attack]:
     """The corpus, by kind and name."""
     found = []
     for kind in KINDS:
-        for path in sorted((HERE / "hostile" / kind).iterdir()):
+        for path in sorted((TESTS / "hostile" / kind).iterdir()):
             if path.suffix in (".py", ".ipynb"):
                 found.append(read_attack(path))
     return found

@@ -1,0 +1,1 @@
+"""What several tests share, and benchmarks use as well."""
