@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
+import zoneinfo
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from pydantic import AwareDatetime, BaseModel, Field, ValidationError, model_val
 
 from autograder.assignment import Assignment, Explanation, Question, parse_explanations
 from autograder.limits import Limits
-from autograder.schema import Slug, Strict
+from autograder.schema import Slug, Strict, StudentId, TimeZone
 from autograder.testing.ledger import Ledger
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -53,7 +54,7 @@ class Policy(Strict):
 class Extension(Strict):
     """More time for one student."""
 
-    student: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")]
+    student: StudentId
     problem_set: Slug
     until: AwareDatetime
 
@@ -62,6 +63,7 @@ class CourseSettings(Strict):
     """`course.yml`."""
 
     title: str
+    timezone: TimeZone = "UTC"
     limits: Limits = Limits()
     policy: Policy = Policy()
     extensions: list[Extension] = Field(default_factory=list)
@@ -131,6 +133,11 @@ class Course:
     settings: CourseSettings
     ledger: Ledger
 
+    @property
+    def zone(self) -> zoneinfo.ZoneInfo:
+        """The time zone in which the course counts days."""
+        return zoneinfo.ZoneInfo(self.settings.timezone)
+
     def listing(self, slug: str) -> Listing:
         """What `course.yml` says of a problem set."""
         listings = {listing.slug: listing for listing in self.settings.problem_sets}
@@ -139,13 +146,14 @@ class Course:
         return listings[slug]
 
     def due(self, slug: str, student: str) -> datetime.datetime:
-        """When a problem set is due for a student, extensions taken in."""
+        """When a problem set is due for a student, extensions taken in; in the course's time zone."""
         own = [one.until for one in self.settings.extensions if (one.problem_set, one.student) == (slug, student)]
-        return max([self.listing(slug).due, *own])
+        return max([self.listing(slug).due, *own]).astimezone(self.zone)
 
     def last_due(self, slug: str) -> datetime.datetime:
-        """When a problem set is due for the last student."""
-        return max([self.listing(slug).due, *(one.until for one in self.settings.extensions if one.problem_set == slug)])
+        """When a problem set is due for the last student, in the course's time zone."""
+        own = [extension.until for extension in self.settings.extensions if extension.problem_set == slug]
+        return max([self.listing(slug).due, *own]).astimezone(self.zone)
 
     def problem_set(self, slug: str) -> ProblemSet:
         """The problem set of that slug, its `assignment.yml` checked."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from autograder.course import Course, Policy, ProblemSet
@@ -90,14 +90,14 @@ def _own(
 ) -> Grade | None:
     policy = course.settings.policy
     due = course.due(problem_set.slug, student)
-    attempts = sorted(journal.attempts(student), key=lambda attempt: (attempt.moment, attempt.number))
+    attempts = in_order(journal.attempts(student))
     counting = journal.in_force(student)
     if policy.attempt == "best":
         # A grader's fault on one attempt must not cost the points of another, but might hide better ones.
         graded = [
             grade(problem_set, policy, due, at, counting[at.number], manual) for at in attempts if at.number in counting
         ]
-        return max(graded, key=lambda one: (one.points, one.attempt.moment), default=None)
+        return max(reversed(graded), key=lambda one: one.points, default=None)
     if policy.attempt == "latest_in_time":
         in_time = [attempt for attempt in attempts if not days_late(attempt, due, policy.grace_days)]
         attempts = in_time or attempts
@@ -142,12 +142,39 @@ def grade(
     )
 
 
+def in_order(attempts: Sequence[Attempt]) -> list[Attempt]:
+    """Attempts from the first to the last, given in the order of their arrival.
+
+    By the time of submission, and of equal times by arrival. One whose time is not known comes after all that arrived before
+    it: when it was received is read from this machine's clock, which may have been set back in between.
+    """
+    latest = datetime.datetime.min.replace(tzinfo=datetime.UTC)
+    moments = {}
+    for attempt in attempts:
+        moments[attempt.number] = attempt.submitted or latest
+        latest = max(latest, moments[attempt.number])
+    return sorted(attempts, key=lambda attempt: (moments[attempt.number], attempt.number))
+
+
 def days_late(attempt: Attempt, due: datetime.datetime, grace_days: float) -> float:
-    """Days between the end of grace and the submission; 0 if in time, or if no time is known."""
+    """Days between the end of grace and the submission; 0 if in time, or if no time is known.
+
+    Days are those of the calendar in the time zone of `due`: one that is an hour longer or shorter is one day too.
+    """
     if attempt.submitted is None:
         return 0.0
-    # Times subtract exactly, days with decimals do not: a day after the grace is no day and a bit.
-    return max(0.0, (attempt.submitted - due - grace_days * DAY) / DAY)
+    late = attempt.submitted.astimezone(datetime.UTC) - after(due, grace_days).astimezone(datetime.UTC)
+    if late <= datetime.timedelta():
+        return 0.0
+    # Times subtract exactly, days with decimals do not: a day after the grace stays exactly 1.0.
+    by_calendar = attempt.submitted.astimezone(due.tzinfo).replace(tzinfo=None) - due.replace(tzinfo=None) - grace_days * DAY
+    # In the hour that a clock shows twice, its times say nothing of before and after.
+    return (by_calendar if by_calendar > datetime.timedelta() else late) / DAY
+
+
+def after(moment: datetime.datetime, days: float) -> datetime.datetime:
+    """The time on the wall that `moment` shows, so many days later by the calendar of its zone."""
+    return moment + days * DAY  # Python adds to what the clock shows
 
 
 def _penalty(earned: float, late: float, policy: Policy) -> tuple[float, list[str]]:

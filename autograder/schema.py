@@ -2,9 +2,33 @@
 
 from __future__ import annotations
 
+import re
+import zoneinfo
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+# Ids name folders and files in the journal, in nbgrader and on platforms: plain letters, and nothing that looks like a file.
+STUDENT_ID = re.compile(r"(?!.*\.\.)(?!.*\.(?:py|ipynb|zip)$)[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9_-])?")
+ID_RULE = "an id is letters, digits, `-`, `_` and single dots"
+
+
+def _student_id(text: str) -> str:
+    if not STUDENT_ID.fullmatch(text):
+        raise ValueError(f"{text!r} is no student id; {ID_RULE}")
+    return text
+
+
+def _time_zone(name: str) -> str:
+    try:
+        zoneinfo.ZoneInfo(name)
+    except (ValueError, OSError, zoneinfo.ZoneInfoNotFoundError):
+        raise ValueError(f"{name!r} is no time zone; write a name such as Europe/Berlin") from None
+    return name
+
+
+StudentId = Annotated[str, AfterValidator(_student_id)]
+TimeZone = Annotated[str, AfterValidator(_time_zone)]
 
 Slug = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,40}$")]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]

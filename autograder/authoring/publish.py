@@ -28,8 +28,9 @@ def dump(document: Mapping[str, Any]) -> bytes:
 
 
 def uncommitted(root: Path) -> list[str]:
-    """Why the tree is not what git holds, each a sentence; empty if it is."""
-    command = ["git", "-C", str(root), "status", "--porcelain", "--untracked-files=all"]
+    """Why the tree is not what git holds, each a sentence; empty if it is. The roster never is in git."""
+    every_file = ["--", ":/", ":(exclude)roster.csv"]
+    command = ["git", "-C", str(root), "status", "--porcelain", "--untracked-files=all", *every_file]
     answer = subprocess.run(command, capture_output=True, text=True, check=False)
     if answer.returncode:
         return [f"{root} is no git repository, so nobody could tell later what was released"]

@@ -30,7 +30,7 @@ from autograder.commands.common import (
     say_waiting,
 )
 from autograder.course import CourseError, ProblemSet
-from autograder.intake import find_roster, find_submissions
+from autograder.intake import FORM_NAMES, FormError, find_roster, find_submissions
 from autograder.journal import Journal, Stored, is_sound
 from autograder.regrade import changes, counts
 from autograder.regrade import regrade as regrade_attempts
@@ -46,6 +46,9 @@ def grade(
     jobs: Jobs = 0,
     only: Only = None,
     roster: RosterFile = None,
+    form: Annotated[
+        str | None, typer.Option(help=f"What it is, if that is not recognised: {', '.join(FORM_NAMES)}.")
+    ] = None,
     results: Results = None,
     backend: Backend = None,
     as_json: AsJson = False,
@@ -58,11 +61,13 @@ def grade(
     """
     course, chosen = open_problem_set(problem_set)
     _check_backend(backend)
+    if form is not None and form not in FORM_NAMES:
+        refuse(f"there is no form {form!r}; there are {', '.join(FORM_NAMES)}")
     names = [name for question in chosen.assignment.questions for name in question.names]
     try:
         known = find_roster(course.root, roster)
-        submissions, listed = find_submissions(folder, chosen.assignment.module, known, names)
-    except (FileNotFoundError, CourseError) as error:
+        submissions, listed = find_submissions(folder, chosen.assignment.module, known, names, form=form, zone=course.zone)
+    except (FileNotFoundError, FormError, CourseError) as error:
         refuse(str(error))
     if only:
         _check_students(only, [submission.student for submission in submissions], str(folder))

@@ -21,7 +21,7 @@ from autograder.commands.common import (
     refuse,
 )
 from autograder.course import Course, ProblemSet
-from autograder.grades import ungraded
+from autograder.grades import after, ungraded
 
 
 def feedback(
@@ -98,4 +98,4 @@ def _closes(course: Course, problem_set: ProblemSet) -> datetime.datetime:
     """When nothing more can be earned by anyone: the last due date, grace and late days over."""
     policy = course.settings.policy
     days = policy.grace_days + (policy.closes_after_days or 0)
-    return course.last_due(problem_set.slug) + datetime.timedelta(days=days)
+    return after(course.last_due(problem_set.slug), days)

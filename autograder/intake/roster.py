@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import csv
+import functools
 import io
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograder.course import CourseError
-from autograder.intake.submission import STUDENT_ID
+from autograder.intake.names import exact, normal
+from autograder.schema import ID_RULE, STUDENT_ID
 
 PLATFORMS = ("canvas", "moodle", "gradescope", "github")
 MAX_BYTES = 10 * 2**20
@@ -17,16 +19,55 @@ MAX_BYTES = 10 * 2**20
 
 @dataclass(frozen=True)
 class Roster:
-    """Who is in the course, and who is who: `users[platform][id there]` is a student."""
+    """Who is in the course, and who is who: `users[platform][exact id there]` is a student, `formerly[old id]` too."""
 
     students: tuple[str, ...]
     users: dict[str, dict[str, str]] = field(default_factory=dict)
+    formerly: dict[str, str] = field(default_factory=dict)
+
+    def find(self, platform: str, keys: Iterable[str], *, cleaned: bool = False) -> list[str]:
+        """The students who may have one of these ids on a platform; without a column for it, ids there are the course's own.
+
+        A name that stands in the roster letter by letter is that student's alone, unless the platform has `cleaned` it: then
+        it is also that of every student whose name the platform would write alike.
+        """
+        known = self.users.get(platform)
+        found: dict[str, None] = {}
+        for key in keys:
+            if known is None:
+                student = self.own(key)
+                found |= {student: None} if student else {}
+            elif (student := known.get(exact(key))) and not cleaned:
+                found[student] = None
+            else:
+                found |= dict.fromkeys(self._alike[platform].get(normal(key), ()))
+        return list(found)
 
     def student(self, platform: str, keys: Iterable[str]) -> str | None:
-        """The student with one of these ids on a platform; without a column for it, ids there are the course's own."""
-        known = self.users.get(platform)
-        found = (key if known is None else known.get(key.casefold()) for key in keys)
-        return next((student for student in found if student in self.students), None)
+        """The one student who has one of these ids on a platform."""
+        found = self.find(platform, keys)
+        return found[0] if len(found) == 1 else None
+
+    def own(self, student: str) -> str | None:
+        """The student whose id in this course this is, or was."""
+        return student if student in self._ids else self.formerly.get(student)
+
+    def knows(self, name: str) -> bool:
+        """Whether a name is some student's id or, on any platform, user."""
+        return self.own(name) is not None or any(normal(name) in alike for alike in self._alike.values())
+
+    @functools.cached_property
+    def _ids(self) -> frozenset[str]:
+        return frozenset(self.students)
+
+    @functools.cached_property
+    def _alike(self) -> dict[str, dict[str, list[str]]]:
+        """By platform and normal form of an id there, the students with such an id."""
+        alike: dict[str, dict[str, list[str]]] = {platform: {} for platform in self.users}
+        for platform, known in self.users.items():
+            for key, student in known.items():
+                alike[platform].setdefault(normal(key), []).append(student)
+        return alike
 
 
 def find_roster(root: Path, given: Path | None) -> Roster | None:
@@ -44,12 +85,13 @@ def read_roster(path: Path) -> Roster:
         if other:
             raise CourseError(f"{path}: the columns are separated by {other}; save the file with commas")
         raise CourseError(f"{path}: line 1: there is no column `student`; there are: {', '.join(header)}")
-    for name in ("student", *PLATFORMS):
+    for name in ("student", *PLATFORMS, "formerly"):
         if header.count(name) > 1:
             raise CourseError(f"{path}: line 1: the column `{name}` stands twice")
     students: dict[str, int] = {}
     users: dict[str, dict[str, str]] = {name: {} for name in PLATFORMS if name in header}
     lines: dict[tuple[str, str], int] = {}
+    former: dict[str, str] = {}
     for number, row in enumerate(rows[1:], start=2):
         if not any(cell.strip() for cell in row):
             continue
@@ -58,21 +100,28 @@ def read_roster(path: Path) -> Roster:
         cells = {name: cell.strip() for name, cell in zip(header, row, strict=True)}
         student = cells["student"]
         if not STUDENT_ID.fullmatch(student):
-            raise CourseError(f"{path}: line {number}: {student!r} is no student id (letters, digits, - and _)")
+            raise CourseError(f"{path}: line {number}: {student!r} is no student id; {ID_RULE}")
         if student in students:
             raise CourseError(f"{path}: line {number}: the student {student} stands in line {students[student]} already")
         students[student] = number
         for platform, known in users.items():
-            key = cells[platform].casefold()
+            key = exact(cells[platform])
             if key in known:
                 first = lines[platform, key]
                 raise CourseError(f"{path}: line {number}: {platform} {cells[platform]!r} stands in line {first} already")
             if key:
                 known[key] = student
                 lines[platform, key] = number
+        for old in cells.get("formerly", "").split():
+            if old in former:
+                raise CourseError(f"{path}: line {number}: {old!r} was the id of {former[old]} already")
+            former[old] = student
     if not students:
         raise CourseError(f"{path}: there is no student in it")
-    return Roster(tuple(students), users)
+    for old in former:
+        if old in students:
+            raise CourseError(f"{path}: {old!r} was the id of {former[old]}, but is a student in line {students[old]}")
+    return Roster(tuple(students), users, former)
 
 
 def _rows(path: Path) -> list[list[str]]:

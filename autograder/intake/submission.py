@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-import re
 from dataclasses import dataclass, field
 
-STUDENT_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 FORMS = (".py", ".ipynb")
 
 
@@ -31,13 +29,14 @@ class Submission:
 
 @dataclass(frozen=True)
 class Unreadable:
-    """Something that was handed in and needs a person, and why.
+    """Something that was handed in and needs a person: the name as it was found, and why, with the remedy.
 
-    `content` is its bytes where they could be read safely. `graded` marks what is a submission all the same, such as an
-    empty file.
+    `student` is whose it is by the course's own ids, empty where that is not known. `content` is its bytes where they could
+    be read safely. `graded` marks what is a submission all the same, such as an empty file.
     """
 
     name: str
     reason: str
     content: bytes | None = field(default=None, compare=False, repr=False)
     graded: bool = field(default=False, compare=False)
+    student: str = field(default="", compare=False)

@@ -19,7 +19,8 @@ from autograder.grades import Grade
 from autograder.grades import grade as grade_of
 from autograder.intake import Submission
 from autograder.intake.entries import Refused, folder_entries
-from autograder.intake.forms import Handed, answers, moment
+from autograder.intake.handed import Handed, answer_pattern, answers
+from autograder.intake.moments import read_moment
 from autograder.intake.submission import FORMS
 from autograder.journal import Attempt, Record, Stored
 from autograder.run import Task, graded
@@ -82,21 +83,21 @@ def find_submission(folder: Path, module: str) -> tuple[Submission, str]:
     """The one file to grade, and a remark for the student, empty if the file has the name it should have."""
     wanted = " or ".join(f"{module}{form}" for form in FORMS)
     files = [entry for entry in folder_entries(folder) if not entry.folder] if folder.is_dir() else []
-    named = answers(Handed("", [], files=[(entry.parts, entry) for entry in files]), module)
-    others = [(entry.parts, Path(entry.parts[-1]).suffix, entry) for entry in files]
-    chosen = named or [(parts, form, entry) for parts, form, entry in others if form in FORMS]
+    handed = Handed("", [], files=[(entry.parts, entry) for entry in files], any_name=True)
+    chosen = answers(handed, module)
     if len(chosen) != 1:
-        names = ", ".join(ascii(entry.name)[1:-1] for _, _, entry in (chosen or others)[:10])
+        names = ", ".join(ascii(entry.name)[1:-1] for entry in ([entry for _, _, entry in chosen] or files)[:10])
         if chosen:
             raise NotHandedIn(f"Hand in one file, {wanted}. Which of these is it? {names}. Nothing was graded.")
         found = f"only {names}" if names else "no file at all"
         raise NotHandedIn(f"Hand in {wanted}. There is {found} in what you handed in. Nothing was graded.")
-    [(_, form, entry)] = chosen
+    [(parts, form, entry)] = chosen
     try:
         source = entry.read()
     except Refused as error:
         advice = "Hand in the file itself. If it is a notebook with large outputs, clear them and save it first."
         raise NotHandedIn(f"{ascii(entry.name)[1:-1]} is not read: {error}. {advice} Nothing was graded.") from None
+    named = answer_pattern(module).fullmatch(parts[-1]) is not None
     remark = "" if named else f"Your file is called {ascii(entry.name)[1:-1]}, not {wanted}; it was graded all the same."
     return Submission("submission", f"{module}{form}", source), remark
 
@@ -106,10 +107,10 @@ def read_delivery(path: Path) -> Delivery:
     try:
         metadata = json.loads(path.read_text(encoding="utf-8"))
         # A due date of a user's own is an extension.
-        own = [moment((user.get("assignment") or {}).get("due_date")) for user in metadata["users"]]
-        due = max((time for time in own if time), default=moment(metadata["assignment"].get("due_date")))
-        earlier = [moment(one["submission_time"]) for one in metadata.get("previous_submissions") or []]
-        return Delivery(moment(metadata["created_at"]), due, tuple(earlier))
+        own = [read_moment((user.get("assignment") or {}).get("due_date")) for user in metadata["users"]]
+        due = max((time for time in own if time), default=read_moment(metadata["assignment"].get("due_date")))
+        earlier = [read_moment(one["submission_time"]) for one in metadata.get("previous_submissions") or []]
+        return Delivery(read_moment(metadata["created_at"]), due, tuple(earlier))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         print(f"submission_metadata.json could not be read, so nothing is known of lateness: {error!r}")
         return Delivery()
@@ -127,7 +128,7 @@ def lateness(course: Course, problem_set: ProblemSet, delivery: Delivery, submis
         received=delivery.submitted or datetime.datetime.now(datetime.UTC),
         origin="gradescope",
     )
-    due = delivery.due or course.due(problem_set.slug, submission.student)
+    due = delivery.due.astimezone(course.zone) if delivery.due else course.due(problem_set.slug, submission.student)
     return grade_of(problem_set, course.settings.policy, due, attempt, Stored(attempt.number, 1, Path(), record), {})
 
 

@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from autograder.intake import Roster, read_roster
+
 
 class HandedIn(Protocol):
     """What a maker needs of a submission; `autograder.intake.Submission` has it."""
@@ -59,6 +61,17 @@ def make_roster(folder: Path, students: Iterable[str]) -> Path:
     rows = [("student", "canvas", "moodle", "gradescope", "github")]
     rows += [(one, canvas_id(one), moodle_id(one), email(one), github_name(one)) for one in sorted(set(students))]
     return _write(folder / "roster.csv", _csv(rows))
+
+
+def read_makers_roster(folder: Path, students: Iterable[str]) -> Roster:
+    """The same, read."""
+    return read_roster(make_roster(folder, students))
+
+
+def members(archive: Path) -> dict[str, bytes]:
+    """What is in a zip archive, by name."""
+    with zipfile.ZipFile(archive) as file:
+        return {name: file.read(name) for name in file.namelist()}
 
 
 # --- submissions
@@ -150,7 +163,8 @@ def make_repository(place: Path, attempts: Sequence[HandedIn]) -> None:
     subprocess.run([*git, "fast-import", "--quiet"], input=b"".join(commits), check=True)
 
 
-MAKERS: dict[str, Callable[[Path, Sequence[HandedIn]], Path]] = {
+Maker = Callable[[Path, Sequence[HandedIn]], Path]
+MAKERS: dict[str, Maker] = {
     "flat folder": make_flat_folder,
     "folder a student": make_student_folders,
     "Canvas": make_canvas_zip,
