@@ -18,6 +18,12 @@ from typing import Protocol
 
 from autograder.intake import Roster, read_roster
 
+# Samples of letters that are nobody's name: with combining marks, composed and decomposed, joined, and from right to left.
+SCRIPTS = (
+    "alpha", "Zoe\u0308", "Å\u0301bc", "हिन", "ชื่อ", "ক্ষি", "தமிழ்", "کتاب", "שלום", "漢字かな", "한글", "\u1112\u1161\u11ab",
+    "Ελλάς", "Кирилл", "ქართული", "አማርኛ", "ភាសា", "မြန်မာ", "བོད", "Tiếng", "ǅ", "İi", "straße", "ᏣᎳᎩ",
+)  # fmt: skip
+
 
 class HandedIn(Protocol):
     """What a maker needs of a submission; `autograder.intake.Submission` has it."""
