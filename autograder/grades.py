@@ -163,18 +163,22 @@ def days_late(attempt: Attempt, due: datetime.datetime, grace_days: float) -> fl
     """
     if attempt.submitted is None:
         return 0.0
-    late = attempt.submitted.astimezone(datetime.UTC) - after(due, grace_days).astimezone(datetime.UTC)
-    if late <= datetime.timedelta():
+    submitted = attempt.submitted.astimezone(datetime.UTC)
+
+    def end(days: int) -> datetime.datetime:
+        """When so many days after the grace are over."""
+        return after(due, grace_days * DAY + days * DAY).astimezone(datetime.UTC)
+
+    if submitted <= end(0):
         return 0.0
-    # Times subtract exactly, days with decimals do not: a day after the grace stays exactly 1.0.
-    by_calendar = attempt.submitted.astimezone(due.tzinfo).replace(tzinfo=None) - due.replace(tzinfo=None) - grace_days * DAY
-    # In the hour that a clock shows twice, its times say nothing of before and after.
-    return (by_calendar if by_calendar > datetime.timedelta() else late) / DAY
+    days = (submitted - end(0)) // DAY
+    days += (end(days + 1) <= submitted) - (submitted < end(days))  # a longer or a shorter day lies in between
+    return days + (submitted - end(days)) / (end(days + 1) - end(days))
 
 
-def after(moment: datetime.datetime, days: float) -> datetime.datetime:
-    """The time on the wall that `moment` shows, so many days later by the calendar of its zone."""
-    return moment + days * DAY  # Python adds to what the clock shows
+def after(moment: datetime.datetime, time: datetime.timedelta) -> datetime.datetime:
+    """When clocks in the zone of `moment` will have gone on by `time`: at the same hour, if that is a number of days."""
+    return moment + time  # Python adds to what the clock shows
 
 
 def _penalty(earned: float, late: float, policy: Policy) -> tuple[float, list[str]]:

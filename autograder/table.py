@@ -50,7 +50,8 @@ def grades_table(problem_set: ProblemSet, stored: Sequence[Stored], listed: Sequ
 def _other(entry: Unreadable) -> Text:
     """A file that needs a person."""
     mark = Text("graded, but look: " if entry.graded else "not graded: ", "yellow" if entry.graded else "red")
-    return mark + plain(f"{entry.name}: {entry.reason}", 240)
+    whose = f" ({entry.student})" if entry.student else ""
+    return mark + plain(f"{entry.name}{whose}: {entry.reason}", 360)
 
 
 def changes_table(problem_set: ProblemSet, run: Run, changes: Sequence[Change], faults: Sequence[Stored]) -> Group:

@@ -165,6 +165,93 @@ def test_a_day_has_24_hours_even_when_clocks_are_set_back(journal: Journal) -> N
         assert days_late(stored, until, 0) == pytest.approx(expected, abs=1e-9)
 
 
+BERLIN = ZoneInfo("Europe/Berlin")
+
+
+@pytest.mark.parametrize(
+    ("due", "submitted", "grace", "late"),
+    [
+        # Clocks go back on the 25th at 3 o'clock: its day has 25 hours.
+        ("2026-10-24T23:59:00+02:00", "2026-10-25T22:30:00+00:00", 1, 0),
+        ("2026-10-24T23:59:00+02:00", "2026-10-25T22:59:00+00:00", 1, 0),
+        ("2026-10-24T23:59:00+02:00", "2026-10-25T22:59:30+00:00", 1, 30 / 86400),
+        ("2026-10-24T23:59:00+02:00", "2026-10-26T22:59:00+00:00", 1, 1),
+        ("2026-10-24T23:59:00+02:00", "2026-10-24T21:59:01+00:00", 0, 1 / 90000),
+        # Due in the hour that is shown twice: at 2:30 for the first time; at 2:10 for the second time it is over. The day
+        # after has 25 hours.
+        ("2026-10-25T02:30:00+02:00", "2026-10-25T02:20:00+02:00", 0, 0),
+        ("2026-10-25T02:30:00+02:00", "2026-10-25T02:10:00+01:00", 0, 40 / 1500),
+        # Clocks go forward on 28 March at 2 o'clock: its day has 23 hours, and no 2:30.
+        ("2026-03-27T23:59:00+01:00", "2026-03-28T23:59:00+01:00", 1, 0),
+        ("2026-03-28T23:59:00+01:00", "2026-03-29T23:59:00+02:00", 1, 0),
+        ("2026-03-28T23:59:00+01:00", "2026-03-30T23:59:00+02:00", 1, 1),
+        ("2026-03-28T02:30:00+01:00", "2026-03-29T03:00:00+02:00", 1, 0),
+    ],
+)
+def test_days_are_those_of_the_courses_calendar(
+    journal: Journal, due: str, submitted: str, grace: float, late: float
+) -> None:
+    settings = TINY.settings.model_copy(
+        update={
+            "timezone": "Europe/Berlin",
+            "policy": Policy(grace_days=grace, percent_a_day=10),
+            "problem_sets": [
+                listing.model_copy(update={"due": datetime.datetime.fromisoformat(due)})
+                for listing in TINY.settings.problem_sets
+            ],
+        }
+    )
+    hand_in(journal, datetime.datetime.fromisoformat(submitted), record(8))
+    found = only(replace(TINY, settings=settings), journal)
+    assert found.days_late == pytest.approx(late, abs=1e-9)
+    assert (found.points == 8) == (late == 0)
+
+
+@settings(max_examples=200)
+@given(
+    st.integers(-3 * 86400, 40 * 86400),
+    st.integers(0, 3),
+    st.datetimes(datetime.datetime(2026, 1, 1), datetime.datetime(2027, 1, 1)),
+)
+def test_what_is_handed_in_later_is_never_less_late(seconds: int, grace: int, start: datetime.datetime) -> None:
+    due = start.replace(tzinfo=datetime.UTC).astimezone(BERLIN)
+    moments = [
+        due.astimezone(datetime.UTC) + datetime.timedelta(seconds=seconds + more) for more in (0, 1, 1800, 3600, 7200)
+    ]
+    late = [days_late(attempt_at(moment), due, grace) for moment in moments]
+    assert late == sorted(late)
+    hours = (moments[0] - due.astimezone(datetime.UTC)) / HOUR - 24 * grace
+    assert abs(late[0] - max(0, hours / 24)) <= 1 / 24 + 1e-9  # clocks change by an hour
+
+
+def test_the_hour_that_is_shown_twice_makes_nobody_earlier() -> None:
+    due = datetime.datetime(2026, 10, 24, 2, 45, tzinfo=BERLIN)
+    first, second = (
+        datetime.datetime(2026, 10, 25, 2, minute, fold=fold, tzinfo=BERLIN) for minute, fold in ((50, 0), (10, 1))
+    )
+    assert 1 < days_late(attempt_at(first), due, 0) < days_late(attempt_at(second), due, 0) < 2
+
+
+def test_attempts_without_a_time_are_ordered_by_arrival_and_not_by_the_clock(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """This machine's clock is set back an hour between the first and the second attempt."""
+    clock = iter([DUE, DUE - HOUR])
+    monkeypatch.setattr("autograder.journal._now", lambda: next(clock))
+    for points in (3, 7):
+        hand_in(journal, None, record(points))
+    assert [attempt.received for attempt in journal.attempts("s001")] == [DUE, DUE - HOUR]
+    assert only(course(), journal).automatic == 7
+
+
+def test_of_equal_times_the_later_arrival_counts_and_of_others_the_later_time(journal: Journal) -> None:
+    for submitted, points in ((DUE - HOUR, 3), (DUE - HOUR, 4), (DUE - 2 * HOUR, 5)):
+        hand_in(journal, submitted, record(points))
+    assert only(course(), journal).automatic == 4
+    hand_in(journal, None, record(6))
+    assert only(course(), journal).automatic == 6  # it arrived after all of them
+
+
 POINTS = st.integers(0, 1100).map(lambda hundredths: hundredths / 100)
 SECONDS = st.integers(-40 * 86400, 40 * 86400)
 POLICIES = st.builds(

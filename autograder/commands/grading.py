@@ -30,7 +30,7 @@ from autograder.commands.common import (
     say_waiting,
 )
 from autograder.course import CourseError, ProblemSet
-from autograder.intake import FORM_NAMES, FormError, find_roster, find_submissions
+from autograder.intake import FORM_NAMES, FormError, Unreadable, find_roster, find_submissions
 from autograder.journal import Journal, Stored, is_sound
 from autograder.regrade import changes, counts
 from autograder.regrade import regrade as regrade_attempts
@@ -96,8 +96,8 @@ def grade(
         document = {
             "problem_set": chosen.slug,
             "results": [{"attempt": one.attempt, "run": one.run, **one.record} for one in stored],
-            "not_graded": [{"name": entry.name, "reason": entry.reason} for entry in listed if not entry.graded],
-            "look_at": [{"name": entry.name, "reason": entry.reason} for entry in listed if entry.graded],
+            "not_graded": [_listed(entry) for entry in listed if not entry.graded],
+            "look_at": [_listed(entry) for entry in listed if entry.graded],
         }
         sys.stdout.write(json.dumps(document, ensure_ascii=True) + "\n")
     else:
@@ -105,6 +105,10 @@ def grade(
         _say_outdated(chosen, stored)
         out.print(f"records: {journal.root}", highlight=False, soft_wrap=True)
     raise typer.Exit(NEEDS_YOU if listed or not all(map(is_sound, stored)) else 0)
+
+
+def _listed(entry: Unreadable) -> dict[str, str | None]:
+    return {"name": entry.name, "student": entry.student or None, "reason": entry.reason}
 
 
 def regrade(

@@ -98,4 +98,4 @@ def _closes(course: Course, problem_set: ProblemSet) -> datetime.datetime:
     """When nothing more can be earned by anyone: the last due date, grace and late days over."""
     policy = course.settings.policy
     days = policy.grace_days + (policy.closes_after_days or 0)
-    return after(course.last_due(problem_set.slug), days)
+    return after(course.last_due(problem_set.slug), datetime.timedelta(days=days))
