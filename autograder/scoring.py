@@ -10,7 +10,7 @@ from autograder import figure_record
 from autograder.course import ProblemSet
 from autograder.journal import Record
 from autograder.runtime.figures import FigureView
-from autograder.runtime.loading import Report
+from autograder.runtime.loading import IGNORED, Report
 from autograder.testing.bench import FAILED, FAULT, PASSED, Outcome, all_undone, is_undone
 from autograder.testing.student import problem_text
 from autograder.variants import Variant
@@ -117,7 +117,8 @@ def _test(outcome: Outcome, slip: Variant | None) -> dict[str, Any]:
 def _look(outcomes: Sequence[Outcome], report: Report, fault: str) -> list[str]:
     """What a TA should look at, most serious first; short sentences."""
     look = [f"grader fault: {fault.strip().splitlines()[-1]}"] if fault else []
-    look += [problem_text(problem).partition("\n")[0] for problem in report["problems"][:2]]
+    errors = [problem for problem in report["problems"] if problem["type"] != IGNORED]
+    look += [problem_text(problem).partition("\n")[0] for problem in errors[:2]]
     firsts = [outcome.message.partition("\n")[0] for outcome in outcomes if outcome.status == FAILED]
     look += [first for first in firsts if first.startswith("stopped")]
     renamed = [first for first in firsts if "did you rename it" in first]

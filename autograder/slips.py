@@ -83,9 +83,10 @@ def _call(namespace: dict[str, Any], call: Call) -> Call:
             else:
                 value = runner.read(call.name)
     except StudentError as error:
-        return Call(call.name, (), {}, error=error.report.get("type", type(error).__name__))
+        return Call(call.name, (), {}, error=error.type_name, said=error.report.get("message", ""))
     return Call(call.name, (), {}, value)
 
 
 def _equal(one: Call, other: Call) -> bool:
-    return one.error == other.error and alike(one.value, other.value)
+    # Of two errors the messages count too: an exception that a student raises on purpose is not a mutant's accident.
+    return (one.error, one.said) == (other.error, other.said) and alike(one.value, other.value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import shutil
 import subprocess
 import sys
@@ -46,14 +45,6 @@ def course_copy(tmp_path: Path) -> Path:
     for name in ("assignments", "solutions"):
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__", "*.svg"))
     return root
-
-
-@pytest.fixture
-def own_input() -> Iterator[None]:
-    """Gives `input` back afterwards: loading a submission replaces it."""
-    before = builtins.input
-    yield
-    builtins.input = before
 
 
 @pytest.fixture(scope="session")

@@ -93,7 +93,7 @@ def test_one_student_is_graded_and_the_record_is_kept_and_reused(tmp_path: Path)
     first = course(*arguments)
     assert first.returncode == 0, first.stderr
     assert "s007" in first.stdout
-    assert "13" in first.stdout
+    assert "32" in first.stdout
     record = tmp_path / "ps1" / "s007" / "001.json"
     before = record.read_bytes()
     assert course(*arguments).stdout == first.stdout

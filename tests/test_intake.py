@@ -640,7 +640,6 @@ def cells(*more: object, **notebook: object) -> bytes:
     ],
     ids=["5 MB of output", "5 MB attached", "other cells", "another kernel", "20,000 cells"],
 )
-@pytest.mark.usefixtures("own_input")
 def test_an_odd_notebook_goes_to_the_guest_whole_and_is_run(tmp_path: Path, source: bytes) -> None:
     put(tmp_path / "s001.ipynb", source)
     (found,), problems = find_submissions(tmp_path, "ps1")
@@ -649,7 +648,6 @@ def test_an_odd_notebook_goes_to_the_guest_whole_and_is_run(tmp_path: Path, sour
     assert (namespace["mix"], report["problems"]) == (1, [])
 
 
-@pytest.mark.usefixtures("own_input")
 def test_a_notebook_with_deeply_nested_outputs_is_a_problem_of_the_submission(tmp_path: Path) -> None:
     put(
         tmp_path / "s001.ipynb",

@@ -7,20 +7,23 @@ import json
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from autograder import kit
 from autograder.runtime import loading, wire
+from autograder.runtime.notebook import process_unchanged
 
 NAME = "handed_in"
 Loaded = tuple[dict[str, Any], loading.Report]
 
 
 @pytest.fixture(autouse=True)
-def nothing_stays(own_input: None) -> Iterator[None]:
-    yield
+def nothing_stays() -> Iterator[None]:
+    with process_unchanged():
+        yield
     sys.modules.pop(NAME, None)
 
 
@@ -60,12 +63,92 @@ def test_a_module_is_named_after_its_file() -> None:
     assert "ran" not in namespace
 
 
-def test_an_error_half_way_keeps_what_came_before() -> None:
+def test_a_statement_that_fails_costs_only_itself() -> None:
     loaded = module("def before(): return 1\nx = 1 / 0\ndef after(): return 2\n")
-    assert loaded[0]["before"]() == 1
-    assert "after" not in loaded[0]
+    assert (loaded[0]["before"](), loaded[0]["after"]()) == (1, 2)
+    assert "x" not in loaded[0]
     assert problem(loaded)["type"] == "ZeroDivisionError"
     assert problem(loaded)["where"] == ["line 2, in <module>: x = 1 / 0"]
+
+
+def test_an_import_that_fails_is_reported_once_and_what_depends_on_it_is_not() -> None:
+    source = (
+        "import nowhere as pd\nfrom nowhere.special import softmax, other\nframe = pd.DataFrame()\nframe.head()\n"
+        "x = softmax\ny = missing\n@pd.cached\ndef f(): ...\ndef g(): return 3\n"
+    )
+    _, report = module(source)
+    assert [problem["message"] for problem in report["problems"]] == [
+        "No module named 'nowhere'",
+        "No module named 'nowhere'",
+        "name 'missing' is not defined",
+    ]
+    assert report["names"] == ["g"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "a = 1; b = 1 / 0; c = 3",
+        "a = 1\nfor number in [1, 0]:\n    b = 1 / number\nc = 3",
+        "def div(x):\n    return 1 / x\na = 1\n@(lambda f: div(0))\ndef b(): ...\nc = 3",
+        "def div(x):\n    return 1 / x\na = 1\n@div(\n    0)\nclass B:\n    x = 1\nc = 3",
+        "a = 1\nwith open('nowhere') as file:\n    b = 2\nc = 3",
+        "a = 1\nb = [\n    1,\n    1 / 0,\n]; c = 3",
+        "\x0c\na = 1\nraise ValueError('ä') ; c = 3",
+        "a = 1\ne = ValueError(); e.__traceback__ = None\nraise e.with_traceback(None)\nc = 3",
+        "from __future__ import annotations\na = 1\n1 / 0\ndef f(x: nowhere): ...\nc = 3",
+    ],
+)
+def test_what_follows_a_failed_statement_runs_and_nothing_runs_twice(source: str) -> None:
+    namespace, report = module(f"{source}\norder = [1]\norder.append(2)\n")
+    assert (namespace["a"], namespace["c"], namespace["order"]) == (1, 3, [1, 2])
+    assert len(report["problems"]) == 1
+
+
+def test_a_text_behind_a_failure_is_not_the_docstring() -> None:
+    assert module('"""first"""\n1 / 0\n"""second"""\n')[0]["__doc__"] == "first"
+
+
+def test_seconds_bound_all_statements_together() -> None:
+    start = time.monotonic()
+    busy = "import time\nuntil = time.monotonic() + 0.2\nwhile time.monotonic() < until: pass\n1 / 0\n"
+    loaded = module(busy * 50 + "after = 1\n", seconds=0.5)
+    assert time.monotonic() - start < 5
+    assert loaded[1]["problems"][-1]["type"] == "TimeUp"
+    assert "after" not in loaded[0]
+
+
+@pytest.mark.parametrize("leaves", ["raise SystemExit", "import sys; sys.exit(1)", "while True: pass"])
+def test_nothing_runs_after_a_statement_that_leaves_or_hangs(leaves: str) -> None:
+    loaded = module(f"x = 1\n1 / 0\n{leaves}\ny = 2\n", seconds=0.3)
+    assert loaded[1]["problems"][1]["type"] in {"SystemExit", "TimeUp"}
+    assert "y" not in loaded[0]
+
+
+def test_a_module_knows_its_file_and_no_command_line() -> None:
+    namespace, report = module("import sys\nfrom pathlib import Path\nhere = Path(__file__).parent\nargv = sys.argv[1:]\n")
+    assert report["problems"] == []
+    assert (namespace["here"], namespace["argv"]) == (Path.cwd(), [])
+
+
+@pytest.mark.parametrize("backend", ["TkAgg", "Qt5Agg", "macosx", "nbAgg", "WebAgg", "inline"])
+def test_a_backend_with_windows_draws_in_memory(backend: str) -> None:
+    source = (
+        f"import matplotlib\nmatplotlib.use({backend!r})\nimport matplotlib.pyplot as plt\n"
+        f"plt.switch_backend({backend!r})\nfigure = plt.figure()\nplt.show()\nleft = plt.get_fignums()\n"
+    )
+    namespace, report = module(source)
+    assert report["problems"] == []
+    assert namespace["left"] == []
+
+
+def test_a_misspelled_backend_is_an_error_as_anywhere() -> None:
+    assert problem(module("import matplotlib\nmatplotlib.use('TkAg')\n"))["type"] == "ValueError"
+
+
+def test_a_debugger_does_not_wait_and_a_password_is_empty() -> None:
+    namespace, report = module("breakpoint()\nimport getpass\nsecret = getpass.getpass()\n")
+    assert (namespace["secret"], report["problems"]) == ("", [])
 
 
 def test_a_syntax_error_names_its_line() -> None:
@@ -266,6 +349,11 @@ def test_cells_share_one_namespace_and_run_in_order() -> None:
     assert report == {"problems": [], "names": ["x", "f"]}
 
 
+def test_a_future_import_holds_for_the_cells_behind_it_and_is_no_name() -> None:
+    _, report = notebook(["from __future__ import annotations", "def f(x: nowhere) -> nowhere: ..."])
+    assert report == {"problems": [], "names": ["f"]}
+
+
 def test_a_notebook_is_main() -> None:
     assert notebook(["name = __name__"])[0]["name"] == "__main__"
 
@@ -305,9 +393,9 @@ def test_units_are_announced_before_they_run() -> None:
 
 
 def test_a_notebook_may_display_and_ask_for_ipython() -> None:
-    namespace, report = notebook(["display(1, metadata={})\nshell = get_ipython()"])
+    namespace, report = notebook(["display(1, metadata={})\nimport IPython\nsame = get_ipython() is IPython.get_ipython()"])
     assert report["problems"] == []
-    assert namespace["shell"] is None
+    assert namespace["same"] is True
 
 
 def test_a_notebook_with_a_byte_order_mark_is_read() -> None:
@@ -335,29 +423,123 @@ def test_text_beyond_ascii_survives() -> None:
         "print?\nx = 1",
         "str.join??\nx = 1",
         "%%time\nx = 1",
-        "%%timeit -n 1\nx = 1",
+        "%timeit -n 100000000 len([])\nx = 1",
         "%%capture output\nx = 1",
         "\n%%time\nx = 1",
     ],
 )
 def test_magics_are_passed_over_and_the_python_around_them_runs(cell: str) -> None:
     namespace, report = notebook([cell])
-    assert report["problems"] == []
+    assert {problem["type"] for problem in report["problems"]} <= {loading.IGNORED}
     assert namespace["x"] == 1
 
 
-@pytest.mark.parametrize("cell", ["files = !ls", "files = %pwd", "  files = !ls -l\n", "files, more = [1, 2]\nfiles = !ls"])
-def test_what_a_shell_would_give_is_none(cell: str) -> None:
-    namespace, report = notebook([cell.strip(" ")])
-    assert report["problems"] == []
-    assert namespace["files"] is None
+@pytest.mark.parametrize(
+    "cell", ["files = !ls", "  files = !ls -l\n", "files, more = [1, 2]\nfiles = !ls", "files = %sx ls"]
+)
+def test_a_shell_gives_no_lines(cell: str) -> None:
+    loaded = notebook([cell])
+    assert problem(loaded)["type"] == loading.IGNORED
+    assert loaded[0]["files"] == []
 
 
-@pytest.mark.parametrize("magic", ["%%bash", "%%sh", "%%html", "%%javascript", "%%writefile ps1.py", "%%script bash -e"])
+@pytest.mark.parametrize("magic", ["%%bash", "%%sh", "%%html", "%%javascript", "%%latex", "%%script bash -e"])
 def test_a_cell_in_another_language_is_passed_over(magic: str) -> None:
     namespace, report = notebook([f"{magic}\nx = 1\nthis is no python", "y = 2"])
-    assert report == {"problems": [], "names": ["y"]}
+    assert {problem["type"] for problem in report["problems"]} <= {loading.IGNORED}
+    assert report["names"] == ["y"]
     assert namespace["y"] == 2
+
+
+def test_what_is_ignored_is_said_once() -> None:
+    _, report = notebook(["!ls\n!pwd", "%load_ext autoreload\n%autoreload 2", "%autoreload 2\n!ls", "!!ls", "x = !ls"])
+    assert [problem["message"] for problem in report["problems"]] == [
+        "ignored in cell 1: shell commands, such as lines with `!`",
+        "ignored in cell 2: the magic `%load_ext`",
+        "ignored in cell 2: the magic `%autoreload`",
+    ]
+
+
+def test_help_is_passed_over_in_silence() -> None:
+    assert notebook(["print?\nx = 1", "?print", "str.join??"])[1] == {"problems": [], "names": ["x"]}
+
+
+def test_a_cell_of_only_timed_code_defines_nothing_as_in_jupyter() -> None:
+    assert notebook(["%%timeit -n 1\nx = 1"])[1] == {"problems": [], "names": []}
+
+
+def test_a_cell_that_lacks_a_package_or_a_file_goes_on() -> None:
+    cells = ["import nowhere as pd\nx = open('no file')\ny = pd.z + x\nz = 1", "y\nw = 2", "1 / 0\nv = 3"]
+    _, report = notebook(cells)
+    assert [problem["type"] for problem in report["problems"]] == [
+        "ModuleNotFoundError",
+        "FileNotFoundError",
+        "ZeroDivisionError",
+    ]
+    assert report["names"] == ["z", "w"]
+
+
+def test_a_cell_has_an_event_loop() -> None:
+    cells = [
+        "import asyncio\nasync def f(x):\n    await asyncio.sleep(0.01)\n    return x",
+        "first = await f(1)",
+        "task = asyncio.create_task(f(2))",
+        "second = await task\nboth = await asyncio.gather(f(3), f(4))",
+        "try:\n    asyncio.run(asyncio.sleep(0))\nexcept RuntimeError as error:\n    said = str(error)",
+    ]
+    namespace, report = notebook(cells)
+    assert report["problems"] == []
+    assert (namespace["first"], namespace["second"], namespace["both"]) == (1, 2, [3, 4])
+    assert "running event loop" in namespace["said"]
+
+
+def test_a_cell_that_waits_for_ever_is_stopped() -> None:
+    loaded = notebook(["import asyncio\nx = 1\nawait asyncio.sleep(100)\ny = 2", "z = 3"], seconds=0.3)
+    assert problem(loaded)["type"] == "TimeUp"
+    assert loaded[1]["names"] == ["asyncio", "x", "z"]
+
+
+def test_each_cell_draws_a_figure_of_its_own() -> None:
+    cells = ["import matplotlib.pyplot as plt\nplt.plot([1])", "plt.plot([2])\nlines = len(plt.gca().lines)"]
+    assert notebook(cells)[0]["lines"] == 1
+
+
+def test_a_notebook_finds_itself_as_main() -> None:
+    cell = "import __main__, pickle\nclass P: ...\nsame = type(pickle.loads(pickle.dumps(P()))) is P and __main__.P is P"
+    assert notebook([cell])[0]["same"] is True
+
+
+def test_a_file_that_a_cell_writes_can_be_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    namespace, report = notebook(["%%writefile handed_in_helper.py\nx = 1", "from handed_in_helper import x"])
+    sys.modules.pop("handed_in_helper", None)
+    assert (namespace.get("x"), report["problems"]) == (1, [])
+
+
+def test_results_are_kept_and_not_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    namespace, _ = notebook(["41 + 1", "x = _\ny = Out[1]"])
+    assert (namespace["x"], namespace["y"]) == (42, 42)
+    assert capsys.readouterr().out == ""
+
+
+def test_magics_of_the_students_own_run() -> None:
+    cells = [
+        "from IPython.core.magic import register_line_magic, register_cell_magic\n"
+        "@register_line_magic\ndef twice(line):\n    return 2 * int(line)\n"
+        "@register_cell_magic\ndef keep(line, cell):\n    get_ipython().user_ns[line] = cell",
+        "x = %twice 21",
+        "%%keep text\nany words",
+    ]
+    namespace, report = notebook(cells)
+    assert report["problems"] == []
+    assert (namespace["x"], namespace["text"]) == (42, "any words\n")
+
+
+def test_a_module_runs_as_if_there_were_no_ipython() -> None:
+    source = "import builtins, IPython\nshell = IPython.get_ipython()\nflag = hasattr(builtins, '__IPYTHON__')\n"
+    namespace, _ = module(source)
+    assert (namespace["shell"], namespace["flag"]) == (None, False)
+    assert problem(module("get_ipython().run_line_magic('matplotlib', 'inline')\nx = 1\n"))["type"] == "NameError"
 
 
 @pytest.mark.parametrize(
@@ -375,7 +557,7 @@ def test_plain_python_that_looks_like_magic_stays_as_it_is(cell: str) -> None:
 
 
 def test_lines_are_counted_right_after_magics() -> None:
-    assert problem(notebook(["%matplotlib inline\n!ls\n\n1 / 0"]))["where"] == ["cell 1, line 4, in <module>: 1 / 0"]
+    assert problem(notebook(["%matplotlib inline\n%time 1\n\n1 / 0"]))["where"] == ["cell 1, line 4, in <module>: 1 / 0"]
     assert problem(notebook(["%%time\nx = 1\n1 / 0"]))["where"] == ["cell 1, line 3, in <module>: 1 / 0"]
 
 

@@ -26,8 +26,6 @@ from autograder.testing.student import (
     through_wire,
 )
 
-pytestmark = pytest.mark.usefixtures("own_input")
-
 SOURCE = """
 import warnings
 import numpy as np
@@ -505,12 +503,12 @@ def test_a_name_that_another_question_asks_for_is_not_suggested() -> None:
 
 
 def test_a_missing_name_comes_with_the_error_that_stopped_the_module() -> None:
-    student = student_of("x = 1\nimport no_such_module\ndef softmax(x): pass\n")
+    student = student_of("x = 1\nfrom no_such_module import softmax\ndef mix(x): pass\n")
     with pytest.raises(Undefined) as caught:
         student.softmax(1)
     assert str(caught.value).splitlines() == [
         "`softmax` is not defined",
-        "ModuleNotFoundError: No module named 'no_such_module' (line 2, in <module>: import no_such_module)",
+        "ModuleNotFoundError: No module named 'no_such_module' (line 2, in <module>: from no_such_module import softmax)",
     ]
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.guest import machine
 from autograder.runtime import loading, wire
 
 # Answers to many calls go out in chunks: each wakes the host, but what is not sent is lost if a later call crashes.
@@ -107,9 +108,9 @@ def _load(
     def on_unit(unit: str) -> None:
         connection.send(("unit", unit))
 
-    return loading.load(
-        filename, source.tobytes(), seconds=seconds, definitions_only=definitions_only, on_unit=on_unit, keep_input=False
-    )
+    text = source.tobytes()
+    machine.write_source(filename, text)
+    return loading.load(filename, text, seconds=seconds, definitions_only=definitions_only, on_unit=on_unit)
 
 
 Result = tuple[list[wire.Encoded], list[str]] | loading.Report | None

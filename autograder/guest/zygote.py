@@ -30,8 +30,8 @@ sys.path[:] = [
     *(path for path in sys.path if path not in ("", str(_HERE.parent))),
 ]
 
-from autograder.guest import confine, paths, seccomp, serve  # noqa: E402
-from autograder.runtime import figures  # noqa: E402
+from autograder.guest import confine, machine, paths, seccomp, serve  # noqa: E402
+from autograder.runtime import figures, surroundings  # noqa: E402
 
 GUEST_SOCKET = 3
 WATCH_SOCKET = 4
@@ -50,7 +50,13 @@ def main() -> None:
     site.sethelper()
     for name in settings["preload"]:
         importlib.import_module(name)
+    from autograder.runtime import notebook
+
+    machine.prepare()
+    surroundings.silence()
+    surroundings.hide_figures()
     figures.warm_up()
+    notebook.warm_up()
     if not settings["namespaces"]:
         importlib.import_module("sandlock")
     # Threads do not survive a fork, and new namespaces need a single one.
@@ -176,6 +182,7 @@ def _be_guest(
         connection.send(("unconfined", f"{type(error).__name__}: {error}"))
         os._exit(1)
     warnings.resetwarnings()
+    machine.open_output()
     sys.argv[:] = ["submission"]
     try:
         serve.serve(connection)

@@ -21,7 +21,7 @@ from packaging.requirements import Requirement
 PACKAGE = Path(__file__).resolve().parents[1]
 ROOMS = ("runtime", "guest")  # the parts of the engine that a guest may read
 GUEST_UID = 60987  # an id that owns nothing; used when the grader runs as root
-OFFERED = ("numpy", "matplotlib")  # what student code may import beside the standard library
+OFFERED = ("numpy", "matplotlib", "ipython")  # what student code may import beside the standard library
 PRELOAD = ("numpy", "matplotlib.pyplot", "fractions", "json")
 ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",

@@ -37,6 +37,11 @@ class StudentError(Exception):
         self.report = report or {}
         self.safe = text if safe is None else safe
 
+    @property
+    def type_name(self) -> str:
+        """The name of the exception's own type."""
+        return str(self.report.get("type", type(self).__name__))
+
     def __str__(self) -> str:
         # KeyError's own would show the quoted repr.
         return str(self.args[0])
@@ -125,7 +130,8 @@ class Runner(ABC):
 class Call:
     """A call as a test made it, kept to explain a failure. `error` is the exception's type name, empty if it returned.
 
-    An answer of more than `MAX_KEPT` bytes is not kept: its error is "TooLarge", so that nothing is said of it.
+    `said` is the exception's message. An answer of more than `MAX_KEPT` bytes is not kept: its error is "TooLarge", so that
+    nothing is said of it.
     """
 
     name: str
@@ -133,6 +139,7 @@ class Call:
     kwargs: dict[str, Any]
     value: Any = None
     error: str = ""
+    said: str = ""
 
 
 @dataclass(frozen=True)
@@ -191,7 +198,7 @@ class Student:
         try:
             answer = self._runner.ask(name, args, kwargs, repeat=repeat)
         except StudentError as error:
-            self._keep(Call(name, args, kwargs, error=error.report.get("type", type(error).__name__)))
+            self._keep(Call(name, args, kwargs, error=error.type_name, said=error.report.get("message", "")))
             raise
         value = answer.values[0]
         self._keep(Call(name, args, kwargs, value))
@@ -274,7 +281,8 @@ def undefined(name: str, report: loading.Report, asked: Collection[str] = ()) ->
     text = f"`{name}` is not defined"
     if close:
         text += f"; did you rename it? There is `{close[0]}`"
-    for problem in report.get("problems", [])[:3]:
+    errors = [problem for problem in report.get("problems", []) if problem["type"] != loading.IGNORED]
+    for problem in errors[:3]:
         text += f"\n{problem_text(problem)}"
     return Undefined(text)
 
@@ -282,7 +290,7 @@ def undefined(name: str, report: loading.Report, asked: Collection[str] = ()) ->
 def problem_text(problem: loading.Report) -> str:
     """One error of a submission's own, in a line for its author."""
     where = problem.get("where") or []
-    if problem["type"] == "Stopped":
+    if problem["type"] in ("Stopped", loading.IGNORED):
         return str(problem["message"])
     place = where[-1] if where else problem.get("unit", "")
     return f"{problem['type']}: {problem['message']}" + (f" ({place})" if place else "")
