@@ -1,9 +1,10 @@
 # The two commands: `make grade` and `make test`. Both set up .venv first, from the lock files in requirements/.
+# For daily work: `make check`. CONTRIBUTING.md says what else there is.
 PYTHON ?= python3
 BIN := .venv/bin
 EXAMPLES := examples/submissions
 
-.PHONY: grade test lint lock bench clean
+.PHONY: grade test check quick lint mutants lock bench clean
 .DELETE_ON_ERROR:
 
 grade: .venv/base
@@ -11,6 +12,12 @@ grade: .venv/base
 
 test: .venv/dev
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+
+# Lint, types and the quick tests, in less than a minute.
+check: lint quick
+
+quick: .venv/dev
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile -m "not slow" -q $(QUICK)
 
 lint: .venv/dev
 	$(BIN)/ruff check .
@@ -44,5 +51,6 @@ lock:
 	uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --python-version 3.11 --extra build pyproject.toml -o requirements/base.txt
 	uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --python-version 3.11 --extra build --extra grader --extra authoring --extra dev --constraint requirements/base.txt pyproject.toml -o requirements/dev.txt
 
+# results/ stays: it holds the journal, and with it all grades.
 clean:
-	rm -rf .venv results .pytest_cache .mypy_cache .ruff_cache
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks

@@ -141,17 +141,20 @@ def _write_template(course: Course, files: Mapping[str, bytes]) -> None:
 
 
 def _check(course: Course, problem_set: ProblemSet) -> None:
-    from autograder.authoring.publish import differences
+    from autograder.authoring.publish import differences, released
     from autograder.authoring.release import stale
 
     files, own = _built(course, problem_set)
+    never = released(problem_set) is None
+    if never:
+        out.print(f"{problem_set.slug} has not been released yet; compared with student_template/ only", highlight=False)
     lines = [f"stale: student_template/{name}" for name in stale(files, course.root / "student_template")]
     lines += differences(problem_set, own)
     for line in lines:
         out.print(line, highlight=False, soft_wrap=True)
     if lines:
         raise typer.Exit(NEEDS_YOU)
-    out.print(f"{problem_set.slug}: nothing differs from what is out", highlight=False)
+    out.print(f"{problem_set.slug}: {'student_template/ is up to date' if never else 'nothing differs from what is out'}")
 
 
 def _release(course: Course, problem_set: ProblemSet, jobs: int) -> None:
