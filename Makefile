@@ -33,6 +33,10 @@ bench: .venv/dev
 	$(BIN)/python benchmarks/ps2_false_alarms.py --runs 20
 	$(BIN)/python benchmarks/ps3_false_alarms.py --runs 5
 
+# Are the engine's tests tested? A seeded sample of mutants of each module; fails if fewer than 95 % are found.
+mutants: .venv/dev
+	$(BIN)/python benchmarks/engine_mutants.py
+
 .venv/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv .venv

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from autograder.runtime import loading
-from autograder.runtime.figures import FigureView
+from autograder.runtime.figures import AxesView, FigureView, LineView
 from autograder.runtime.wire import Foreign
 from autograder.testing import Refusal, callback
 from autograder.testing.student import (
+    MAX_KEPT,
     AlreadyStopped,
     LocalRunner,
     Mismatch,
@@ -538,12 +539,41 @@ def test_calls_are_noted_with_their_results_and_errors(student: Student) -> None
     ]
 
 
+@pytest.mark.parametrize(("size", "kept"), [(MAX_KEPT - 4096, True), (MAX_KEPT + 4096, False)])
+def test_an_answer_is_remembered_up_to_a_size_and_larger_ones_are_asked_again(size: int, kept: bool) -> None:
+    asked = []
+
+    def large(size: int) -> bytes:
+        asked.append(size)
+        return bytes(size)
+
+    student = Student(LocalRunner({"large": large}, {}))
+    assert student.large(size) == student.large(size) == bytes(size)
+    assert len(asked) == (2 if kept else 4)
+    assert [call.error for call in student.calls] == ["" if kept else "TooLarge"] * 2
+    assert [call.value == bytes(size) for call in student.calls] == [kept] * 2
+
+
+@pytest.mark.parametrize(("size", "kept"), [(MAX_KEPT - 4096, True), (MAX_KEPT + 4096, False)])
+def test_a_question_is_remembered_up_to_a_size(size: int, kept: bool) -> None:
+    asked = []
+    student = Student(LocalRunner({"length": lambda data: asked.append(0) or len(data)}, {}))
+    assert student.length(np.zeros(size, np.uint8)) == student.length(np.zeros(size, np.uint8)) == size
+    assert len(asked) == (2 if kept else 4)
+
+
 def test_private_names_are_no_functions_of_the_student(student: Student) -> None:
     with pytest.raises(AttributeError):
         _ = student._secret
 
 
 # --- when two answers are alike
+
+
+def drawn(points: list[float]) -> FigureView:
+    """A figure with one line."""
+    line = LineView(np.arange(len(points)), np.array(points), "", "-", "")
+    return FigureView("a", [AxesView(lines=[line])])
 
 
 def answers() -> list[tuple[Any, Any, bool]]:
@@ -589,6 +619,18 @@ def answers() -> list[tuple[Any, Any, bool]]:
         (Foreign("set"), Foreign("list"), False),
         (FigureView("a"), FigureView("a"), True),
         (FigureView("a"), FigureView("b"), False),
+        (drawn([1.0, 2.0]), drawn([1.0, 2.0 + 1e-15]), True),
+        (drawn([1.0, 2.0]), drawn([1.0, 2.0 + 1e-8]), False),
+        (drawn([1.0, nan]), drawn([1.0, nan]), True),
+        (drawn([1.0, nan]), drawn([1.0, 2.0]), False),
+        (drawn([1.0]), drawn([1.0, 2.0]), False),
+        (np.array([nan, 1.0]), np.array([nan, 1.0 + 1e-14]), True),
+        (np.array([nan, 1.0]), np.array([nan, 1.0 + 1e-8]), False),
+        (np.array([np.inf, 1.0]), np.array([np.inf, 1.0 + 1e-14]), True),
+        (np.array([np.inf, 1.0]), np.array([1e300, 1.0]), False),
+        (np.array([nan, nan]), np.array([nan, 0.0]), False),
+        (np.float64(nan), np.float64(nan), True),
+        (complex(nan, 1), complex(nan, 2), True),  # a complex number with a NaN in it is NaN, as NumPy has it
     ]
 
 

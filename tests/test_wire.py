@@ -592,6 +592,50 @@ def test_a_prefix_that_lies_is_refused(prefix: bytes) -> None:
         wire.parse_prefix(prefix)
 
 
+def reader(data: bytes, cuts: random.Random, **options: int) -> wire.FrameReader:
+    """A reader of a stream that brings `data` in pieces of any size, and then ends."""
+    rest = memoryview(data)
+
+    def fill(view: memoryview) -> int:
+        nonlocal rest
+        if not rest:
+            raise EOFError
+        count = min(len(view), len(rest), cuts.choice([1, 7, 4096, 64 * 1024, MB]))
+        view[:count], rest = rest[:count], rest[count:]
+        return count
+
+    return wire.FrameReader(fill, **options)
+
+
+# On both sides of what the reader keeps at hand, and far above it.
+SIZES = st.one_of(st.integers(0, 300), st.integers(-40, 40).map(lambda more: 64 * 1024 + more), st.just(300_000))
+
+
+@given(st.lists(SIZES, min_size=1, max_size=5), st.randoms(use_true_random=False))
+def test_frames_of_any_size_arrive_in_turn_however_the_stream_is_cut(sizes: list[int], cuts: random.Random) -> None:
+    values = [("value", np.arange(size) % 251, f"frame {number}") for number, size in enumerate(sizes)]
+    frames = reader(b"".join(framed(value) for value in values), cuts)
+    for value in values:
+        assert identical(wire.decode(*frames.read()), value)
+    with pytest.raises(EOFError):
+        frames.read()
+
+
+@pytest.mark.parametrize("size", [10, 100_000])
+def test_a_frame_as_large_as_the_limit_is_read_and_a_larger_one_is_not(size: int) -> None:
+    data = framed(bytes(size))
+    limit = len(data) - wire.PREFIX.size
+    assert wire.decode(*reader(data, random.Random(0), limit=limit).read()) == bytes(size)
+    with pytest.raises(wire.WireError, match=f"a frame of {limit} bytes is over the limit of {limit - 1}"):
+        reader(data, random.Random(0), limit=limit - 1).read()
+
+
+def test_a_frame_over_the_limit_is_refused_before_any_of_it_is_read() -> None:
+    prefix = framed(bytes(100_000))[: wire.PREFIX.size]
+    with pytest.raises(wire.WireError, match="over the limit"):
+        reader(prefix, random.Random(0), limit=1000).read()
+
+
 @pytest.mark.parametrize("value", [None, [], (), (1, 2), ["value", 1], "value", {"value": 1}, (b"value",)])
 def test_a_value_that_is_no_message_is_refused(value: Any) -> None:
     with pytest.raises(wire.WireError, match="no message"):

@@ -25,6 +25,16 @@ EQUIVALENTS = "equivalents.yml"
 
 
 @dataclass(frozen=True)
+class Change:
+    """A text with one thing changed: the first line that differs, counted from 0, as it was and as it is; and all of it."""
+
+    line: int
+    before: str
+    after: str
+    source: str
+
+
+@dataclass(frozen=True)
 class Mutation:
     """One generated mutant of `question`: the line that changed, as it was and as it is, and the whole mutated module."""
 
@@ -75,21 +85,30 @@ def equivalents(problem_set: ProblemSet) -> list[Equivalent]:
     return found
 
 
+def changes(text: str, order: random.Random | None = None) -> Iterator[Change]:
+    """Every way to change one thing in a Python text; shuffled by `order`, if given, so that a sample is quickly drawn."""
+    places = [(operator, occurrence) for operator, count in _positions(text) for occurrence in range(count)]
+    if order is not None:
+        order.shuffle(places)
+    seen = set()
+    for operator, occurrence in places:
+        mutated = mutate_code(text, operator, occurrence)
+        if mutated is None or mutated in seen or not _parses(mutated):
+            continue
+        seen.add(mutated)
+        for line, (before, after) in enumerate(zip(text.splitlines(), mutated.splitlines(), strict=False)):
+            if before != after:
+                yield Change(line, before.strip(), after.strip(), mutated)
+                break
+
+
 def _mutations(blocks: Blocks, question: str) -> Iterator[Mutation]:
     text = blocks.questions[question]
     solution = solution_lines(text)
-    positions = _positions(text)
-    seen = set()
-    for operator, count in positions:
-        for occurrence in range(count):
-            mutated = mutate_code(text, operator, occurrence)
-            if mutated is None or mutated in seen or not _parses(mutated):
-                continue
-            seen.add(mutated)
-            changed = _changed_line(text.splitlines(), mutated.splitlines())
-            if changed is not None and changed[0] in solution:
-                source = as_module(Blocks(blocks.set_up, {**blocks.questions, question: mutated}))
-                yield Mutation(question, changed[1], changed[2], source)
+    for change in changes(text):
+        if change.line in solution:
+            source = as_module(Blocks(blocks.set_up, {**blocks.questions, question: change.source}))
+            yield Mutation(question, change.before, change.after, source)
 
 
 def _positions(text: str) -> list[tuple[Operator, int]]:
@@ -101,13 +120,6 @@ def _positions(text: str) -> list[tuple[Operator, int]]:
             operator = get_operator(name)()
             found.append((operator, sum(len(list(operator.mutation_positions(node))) for node in nodes)))
     return [(operator, count) for operator, count in found if count]
-
-
-def _changed_line(before: Sequence[str], after: Sequence[str]) -> tuple[int, str, str] | None:
-    for number, (old, new) in enumerate(zip(before, after, strict=False)):
-        if old != new:
-            return number, old.strip(), new.strip()
-    return None
 
 
 def _parses(text: str) -> bool:
