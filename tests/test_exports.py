@@ -297,6 +297,17 @@ def test_moodle_gets_points_and_feedback(tmp_path: Path, roster: Roster) -> None
     assert filled.untouched == [f"s00{number} has no grade" for number in (3, 4, 5)]
 
 
+@pytest.mark.parametrize("missing", ["Feedback comments", "Grade can be changed"])
+def test_a_moodle_worksheet_may_lack_what_no_grade_needs(tmp_path: Path, roster: Roster, missing: str) -> None:
+    before = moodle_file(tmp_path).replace(missing.encode(), b"Something else", 1)
+    filled = fill_moodle(before, [grade("s001", notes=["Late."])], roster)
+    assert (filled.count, filled.problems) == (1, [])
+    header, first, *others = rows(filled.content)
+    assert first[header.index("Grade")] == "3.5"
+    assert first[header.index("Something else")] == rows(before)[1][header.index("Something else")]
+    assert others == rows(before)[2:]
+
+
 @pytest.mark.parametrize("by", ["number", "address", "name"])
 def test_moodle_students_are_found_by_number_address_or_name(tmp_path: Path, by: str) -> None:
     key = {"number": forms.moodle_id("s002"), "address": forms.email("s002"), "name": "student s002"}[by]

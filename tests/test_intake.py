@@ -496,6 +496,22 @@ def test_group_work_is_each_students_submission(tmp_path: Path) -> None:
     assert problems == []
 
 
+def test_an_earlier_attempt_of_a_group_is_of_those_who_made_it(tmp_path: Path) -> None:
+    metadata = (
+        "submission_3:\n  :submitters:\n  - :sid: s001\n  - :sid: s002\n  :history:\n"
+        "  - :id: 1\n    :submitters:\n    - :sid: s001\n    - :sid: s009\n"
+        "  - :id: 2\n    :created_at: 2026-09-20 12:00:00 Z\n"
+    )
+    found, problems = gradescope(tmp_path, metadata, *(f"submission_{number}/ps1.py" for number in (1, 2, 3)))
+    assert problems == []
+    of = {
+        number: [one.student for one in found if one.source.decode() == f"submission_{number}/ps1.py"]
+        for number in (1, 2, 3)
+    }
+    # Where the metadata does not say whose an attempt was, it is that of those who hand it in today.
+    assert of == {1: ["s001", "s009"], 2: ["s001", "s002"], 3: ["s001", "s002"]}
+
+
 def test_what_the_metadata_and_the_folders_disagree_on_is_listed(tmp_path: Path) -> None:
     metadata = ONE.format("") + ONE.format("").replace("_1", "_2")
     found, problems = gradescope(tmp_path, metadata, "submission_1/ps1.py", "submission_3/ps1.py", "submission_1/notes.txt")
@@ -672,6 +688,24 @@ def test_a_zip_of_files_and_folders_is_a_folder(tmp_path: Path) -> None:
     found, problems = find_submissions(forms._zip(tmp_path / "x.zip", members), "ps1")
     assert plain(found) == [("s001", "ps1.py", b"1"), ("s002", "ps1.ipynb", b"2")]
     assert {problem.name for problem in problems} == {"s002/notes.txt", "s003"}
+
+
+def test_a_zip_with_entries_for_its_folders_is_the_same_as_one_without(tmp_path: Path) -> None:
+    # As `zip -r` and most file managers write it.
+    folders = dict.fromkeys(["s001/", "s001/ps1/", "s002/", "s003/"], b"")
+    members = {**folders, "s001/ps1/ps1.py": b"1", "s002/ps1.py": b"2"}
+    found, problems = find_submissions(forms._zip(tmp_path / "x.zip", members), "ps1")
+    assert plain(found) == [("s001", "ps1.py", b"1"), ("s002", "ps1.py", b"2")]
+    assert [problem.name for problem in problems] == ["s003"]
+
+
+@pytest.mark.parametrize("packed", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_an_honest_file_of_some_megabytes_is_read(tmp_path: Path, packed: int) -> None:
+    # A notebook with pictures: larger than what is looked at for its ratio, and packed by far less than 200 to 1.
+    content = random.Random(1).randbytes(2 * 2**20) + bytes(2**20)
+    with zipfile.ZipFile(tmp_path / "x.zip", "w", packed) as archive:
+        archive.writestr("s001.py", content)
+    assert find_submissions(tmp_path / "x.zip", "ps1") == ([Submission("s001", "ps1.py", content)], [])
 
 
 def member(name: str, content: bytes = b"x", **attributes: int) -> Callable[[zipfile.ZipFile], None]:

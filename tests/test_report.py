@@ -139,6 +139,9 @@ def test_pass_rates_are_of_those_for_whom_a_test_was_run(graded: dict[str, Grade
     assert len(found) == len(graded[MISTAKEN].stored.record["tests"])
     assert found[0].rate == pytest.approx(1 / 3)
     assert (found[0].blocked, found[0].faults, found[0].median, found[0].longest) == (1, 1, 6, 7)
+    titles = [test["name"].split(": ", 1)[1] for test in graded[MISTAKEN].stored.record["tests"]]
+    assert [figures.title for figures in found] == titles
+    assert all(titles)
 
 
 def test_mistakes_are_counted_by_student_most_common_first(graded: dict[str, Grade]) -> None:
@@ -146,6 +149,8 @@ def test_mistakes_are_counted_by_student_most_common_first(graded: dict[str, Gra
     found = mistakes([*graded.values(), *again])
     told = set(re.findall(r"Likely slip: (.*)", outputs(graded[MISTAKEN])))
     assert told
+    assert told <= {mistake.hint for mistake in found}
+    assert all(mistake.students for mistake in found)
     for mistake in found:
         assert ({"s003", "s800", "s801"} <= set(mistake.students)) == (mistake.hint in told)
         assert len(mistake.students) == len(set(mistake.students))
