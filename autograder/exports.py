@@ -17,13 +17,13 @@ from typing import Any
 from autograder.assignment import Question
 from autograder.grades import Grade
 from autograder.intake import Roster
+from autograder.platforms.gradescope_results import TEXT, result_of_test
+from autograder.text import points_text
 
 # What a spreadsheet may take for the beginning of a formula, also after white space, and also in full width.
 _FORMULA = re.compile(r"[\t\r\n]|\s*[=+\-@＝＋－＠]")
 _CELL = re.compile(r'(?P<cell>"(?:[^"]|"")*"|[^",\r\n][^,\r\n]*|)(?P<end>,|\r\n|\n|\r|\Z)')
 _ID_BEHIND = re.compile(r"\s*\(([0-9]+)\)$")
-
-TEXT = "text"  # Gradescope shows it as it stands: no markup, no terminal codes
 
 
 class ExportError(Exception):
@@ -42,11 +42,6 @@ class Filled:
     count: int = 0
     problems: list[str] = field(default_factory=list)
     untouched: list[str] = field(default_factory=list)
-
-
-def points_text(value: float) -> str:
-    """Points as every platform reads them."""
-    return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def defused(text: str) -> str:
@@ -272,8 +267,7 @@ class _Sheet:
 def gradescope_results(grade: Grade, questions: Sequence[Question]) -> dict[str, Any]:
     """One student's results.json, with what the student may see and nothing else."""
     record = grade.stored.record
-    shown = ("name", "score", "max_score", "status", "output", "visibility", "tags")
-    tests = [{key: test[key] for key in shown if key in test} for test in record["tests"]]
+    tests = [result_of_test(record, verdict) for verdict in record.verdicts]
     for question in questions:
         if question.kind == "written":
             tests.append(
@@ -288,7 +282,7 @@ def gradescope_results(grade: Grade, questions: Sequence[Question]) -> dict[str,
             )
     return {
         "score": grade.points,
-        "output": "\n".join([*grade.notes, *([record["output"]] if record["output"] else [])]),
+        "output": "\n".join([*grade.notes, *([record.output] if record.output else [])]),
         "output_format": TEXT,
         "test_output_format": TEXT,
         "test_name_format": TEXT,

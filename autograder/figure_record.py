@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from autograder.runtime.figures import FigureView
+from autograder.text import visible
 
 MAX_BYTES = 100_000
 # Enough for any drawing, and the same whatever order a threaded BLAS adds in.
@@ -40,6 +41,8 @@ def _plain(value: Any) -> Any:
         return _plain(value.tolist())
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
+    if isinstance(value, str):
+        return visible(value)
     return {name: _plain(item) for name, item in vars(value).items()} if dataclasses.is_dataclass(value) else value
 
 

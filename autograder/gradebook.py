@@ -111,19 +111,19 @@ def sync(
                 {"timestamp": _utc(grade.attempt.submitted), "extension": more_time or None},
                 {"late_submission_penalty": grade.penalty or None},
             )
-            entries = {entry["id"]: entry for entry in grade.stored.record["extra_data"]["questions"]}
             for question in problem_set.assignment.questions:
-                entry = entries.get(question.id, {"score": 0.0, "undone": True})
+                scored = grade.stored.record.question(question.id)
+                undone, score = (scored.undone, scored.score) if scored else (True, 0.0)
                 key = own, cells.points[question.id]
                 row = points.found.get(key, {})
-                auto = None if question.kind == "written" and not entry["undone"] else float(entry["score"])
+                auto = None if question.kind == "written" and not undone else score
                 needs = auto is None
                 if any(row.get(name) is not None for name in _GIVEN):
                     other = row["auto_score"] != auto or (grade.student, question.id) in changed_answers
                     needs = row["needs_manual_grade"] or other
                 points.put(key, {"auto_score": auto, "needs_manual_grade": needs})
                 waiting[question.id] += needs
-                said = NO_ANSWER if entry["undone"] else None
+                said = NO_ANSWER if undone else None
                 comments.put((own, cells.comment[question.id]), {"auto_comment": said})
             changed += sum(table.to_write for table in tables) > before
         for student in failed:

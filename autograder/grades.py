@@ -46,9 +46,9 @@ class Grade:
     def by_question(self) -> dict[str, float]:
         """Points before any penalty, by question; one that waits for a person has no entry."""
         tested = {
-            question["id"]: float(question["score"])
-            for question in self.stored.record["extra_data"]["questions"]
-            if question["kind"] != "written" or question["undone"]
+            question.id: question.score
+            for question in self.stored.record.questions
+            if question.kind != "written" or question.undone
         }
         return {**tested, **self.manual}
 
@@ -56,9 +56,9 @@ class Grade:
     def complete(self) -> bool:
         """Whether every written question that was answered has its points."""
         return all(
-            question["id"] in self.manual or question["undone"]
-            for question in self.stored.record["extra_data"]["questions"]
-            if question["kind"] == "written"
+            question.id in self.manual or question.undone
+            for question in self.stored.record.questions
+            if question.kind == "written"
         )
 
 
@@ -119,9 +119,7 @@ def grade(
     given = {
         question.id: points for question in questions if (points := manual.get(question.id, Manual()).points) is not None
     }
-    automatic = math.fsum(
-        question["score"] for question in stored.record["extra_data"]["questions"] if question["id"] not in given
-    )
+    automatic = math.fsum(question.score for question in stored.record.questions if question.id not in given)
     earned = automatic + math.fsum(given.values())
     late = days_late(attempt, due, policy.grace_days)
     penalty, notes = _penalty(earned, late, policy)

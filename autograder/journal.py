@@ -4,7 +4,7 @@ Of one problem set, under `results/ps1/`:
 
     _objects/ab/ab12…       bytes as they were handed in, under their SHA-256
     s001/001.attempt.json   the first attempt of a student: which bytes, when, from where
-    s001/001.json           its first grading: Gradescope's results.json, with provenance in `extra_data`
+    s001/001.json           its first grading, a `record.Record` as JSON
     s001/001.r2.json        its second grading, by other tests
     _runs/0001.json         a regrade: which gradings belong to it
     _decisions/0001.json    that a regrade was applied or reverted
@@ -28,9 +28,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from autograder import record as record_module
 from autograder.intake import Submission
+from autograder.record import Record, RecordError
 
-Record = dict[str, Any]
 _RECORD = re.compile(r"(\d{3,})(?:\.r(\d+))?\.json")
 _ATTEMPT = re.compile(r"(\d{3,})\.attempt\.json")
 _NUMBERED = re.compile(r"(\d{4,})\.json")
@@ -68,11 +69,6 @@ class Stored:
     run: int
     path: Path
     record: Record
-
-    @property
-    def provenance(self) -> dict[str, Any]:
-        provenance: dict[str, Any] = self.record["extra_data"]["provenance"]
-        return provenance
 
 
 @dataclass(frozen=True)
@@ -214,11 +210,8 @@ class Journal:
         stored = []
         for path in (self.root / student).glob("*.json"):
             if match := _RECORD.fullmatch(path.name):
-                with _reading(path) as record:
-                    one = Stored(int(match[1]), int(match[2] or 1), path, record)
-                    is_sound(one)  # whether it tells that much
-                    stored.append(one)
-        return sorted(stored, key=lambda one: (one.attempt, one.run))
+                stored.append(Stored(int(match[1]), int(match[2] or 1), path, _read_record(path)))
+        return sorted(stored, key=lambda grading: (grading.attempt, grading.run))
 
     def append(self, attempt: Attempt, record: Record) -> Stored:
         """Write a grading of an attempt under the next free number and return it as stored."""
@@ -227,14 +220,14 @@ class Journal:
             known = self.records(attempt.student)
             run = max((one.run for one in known if one.attempt == attempt.number), default=0) + 1
             path = folder / (f"{attempt.number:03d}.json" if run == 1 else f"{attempt.number:03d}.r{run}.json")
-            if _write_new(path, _dump(record)):
+            if _write_new(path, record_module.to_json(record)):
                 return Stored(attempt.number, run, path, record)
 
     def find(self, attempt: Attempt, *, suite: str, engine: str) -> Stored | None:
         """The newest sound grading of an attempt by these tests and this engine; a grader's fault is never an answer."""
         for stored in reversed(self.records(attempt.student)):
-            made_by = stored.provenance.get("suite"), stored.provenance.get("engine")
-            if stored.attempt == attempt.number and is_sound(stored) and made_by == (suite, engine):
+            made_by = stored.record.provenance.suite, stored.record.provenance.engine
+            if stored.attempt == attempt.number and stored.record.is_sound and made_by == (suite, engine):
                 return stored
         return None
 
@@ -244,10 +237,10 @@ class Journal:
         `regrades` are those to take into account, all that are applied if not given.
         """
         counting: dict[int, Stored] = {}
-        stored = [one for one in self.records(student) if is_sound(one)]
-        for one in stored:
-            counting.setdefault(one.attempt, one)
-        by_name = {one.path.name: one for one in stored}
+        sound = [stored for stored in self.records(student) if stored.record.is_sound]
+        for stored in sound:
+            counting.setdefault(stored.attempt, stored)
+        by_name = {stored.path.name: stored for stored in sound}
         for run in self.applied() if regrades is None else regrades:
             for number, name in run.records.get(student, {}).items():
                 if name in by_name:
@@ -307,11 +300,6 @@ class Journal:
                 return number
 
 
-def is_sound(stored: Stored) -> bool:
-    """Whether a grading says something of the submission, rather than of a grader that failed."""
-    return not stored.provenance["fault"]
-
-
 def _now() -> datetime.datetime:
     return datetime.datetime.now(datetime.UTC).replace(microsecond=0)
 
@@ -322,7 +310,18 @@ def _reading(path: Path) -> Iterator[dict[str, Any]]:
     try:
         yield json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise JournalError(f"{path} is damaged ({error}); restore it from a backup, or move it away") from None
+        raise _damaged(path, error) from None
+
+
+def _read_record(path: Path) -> Record:
+    try:
+        return record_module.read(path)
+    except RecordError as error:
+        raise _damaged(path, error) from None
+
+
+def _damaged(path: Path, reason: Exception) -> JournalError:
+    return JournalError(f"{path} is damaged ({reason}); restore it from a backup, or move it away")
 
 
 def _dump(entry: Mapping[str, Any]) -> bytes:

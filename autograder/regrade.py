@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from autograder import __version__
 from autograder.course import ProblemSet
-from autograder.journal import Journal, Run, Stored, is_sound
-from autograder.run import Conditions, grade
+from autograder.journal import Journal, Run, Stored
+from autograder.messages import Conditions
+from autograder.record import Record
+from autograder.run import grade
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def regrade(
     """
     suite = problem_set.suite_hash()
     attempts = [attempt for student in students for attempt in journal.attempts(student)]
-    stored = grade(
+    gradings = grade(
         root,
         problem_set,
         attempts,
@@ -53,10 +54,10 @@ def regrade(
         on_done=on_done,
     )
     records: dict[str, dict[int, str]] = {}
-    for one in stored:
-        if is_sound(one):
-            records.setdefault(one.provenance["student"], {})[one.attempt] = one.path.name
-    faults = [one for one in stored if not is_sound(one)]
+    for stored in gradings:
+        if stored.record.is_sound:
+            records.setdefault(stored.record.provenance.student, {})[stored.attempt] = stored.path.name
+    faults = [stored for stored in gradings if not stored.record.is_sound]
     for run in journal.runs():
         if run.records == records:
             return run, faults
@@ -85,9 +86,9 @@ def changes(journal: Journal, run: Run) -> list[Change]:
     return found
 
 
-def _changes(student: str, attempt: int, old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
-    before = {question["id"]: question["score"] for question in old["extra_data"]["questions"]}
-    after = {question["id"]: question["score"] for question in new["extra_data"]["questions"]}
+def _changes(student: str, attempt: int, old: Record, new: Record) -> list[Change]:
+    before = {question.id: question.score for question in old.questions}
+    after = {question.id: question.score for question in new.questions}
     return [
         Change(student, attempt, name, before.get(name, 0), after.get(name, 0), _reasons(name, old, new))
         for name in dict.fromkeys([*before, *after])
@@ -95,7 +96,7 @@ def _changes(student: str, attempt: int, old: dict[str, Any], new: dict[str, Any
     ]
 
 
-def _reasons(question: str, old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+def _reasons(question: str, old: Record, new: Record) -> list[str]:
     before, after = _tests(question, old), _tests(question, new)
     reasons = []
     for name in dict.fromkeys([*before, *after]):
@@ -110,10 +111,6 @@ def _reasons(question: str, old: dict[str, Any], new: dict[str, Any]) -> list[st
     return reasons
 
 
-def _tests(question: str, record: dict[str, Any]) -> dict[str, tuple[str, float]]:
+def _tests(question: str, record: Record) -> dict[str, tuple[str, float]]:
     """Outcome and worth of a question's tests, by name."""
-    return {
-        test["extra_data"]["test"]: (test["extra_data"]["outcome"], test["max_score"])
-        for test in record["tests"]
-        if test["extra_data"]["question"] == question
-    }
+    return {verdict.test: (verdict.status, verdict.points) for verdict in record.verdicts_of(question)}

@@ -22,9 +22,9 @@ from _pytest.runner import runtestprotocol
 
 from autograder.runtime import wire
 from autograder.sandbox.runner import Ask
-from autograder.testing.bench import FAILED, FAULT, Bench
+from autograder.testing.bench import Bench, Status, Trial
 from autograder.testing.callbacks import Callback
-from autograder.testing.student import Answer, LocalRunner, StudentError, question_of
+from autograder.testing.student import Answer, LocalRunner, StudentError, call_digest
 from autograder.testing.values import audited
 
 # The reference is the course's own and ends by itself; this only keeps a broken one from holding up a worker for ever.
@@ -55,7 +55,7 @@ def rehearse(
     found = Rehearsed()
     first = Rehearsal(reference, asked)
     tolerances: dict[str, list[tuple[int, float]]] = {}
-    bench.runner = first
+    bench.trial = rehearsal = Trial(first)
     for item in items:
         begun = time.process_time()
         first.begin(item.name, call_seconds(item))
@@ -66,14 +66,13 @@ def rehearse(
     found.cut_short = first.cut_short
     found.unsound = [
         # Of a fault the last line says what it was, of a failure the first.
-        f"{outcome.test}: {outcome.message.splitlines()[-1 if outcome.status == FAULT else 0]}"
-        for outcome in bench.outcomes.values()
-        if outcome.status in (FAILED, FAULT) and outcome.test not in first.cut_short
+        f"{outcome.test}: {outcome.message.splitlines()[-1 if outcome.status is Status.FAULT else 0]}"
+        for outcome in rehearsal.outcomes.values()
+        if outcome.status in (Status.FAILED, Status.FAULT) and outcome.test not in first.cut_short
     ]
     second = Counterfactual(first, reference, asked)
-    bench.runner = second
     for item in items:
-        bench.outcomes.clear()  # so that no test is blocked by another one
+        bench.trial = Trial(second)  # so that no test is blocked by another one
         with audited(lenient=True) as audit:
             runtestprotocol(item, nextitem=None, log=False)
         for (line, before), (other_line, after) in zip(tolerances[item.name], audit.tolerances, strict=False):
@@ -82,10 +81,10 @@ def rehearse(
             if before != after and not (np.isnan(before) and np.isnan(after)):
                 found.tolerances.append(f"{item.name}, line {line}: the tolerance depends on what is answered")
                 break
-    bench.outcomes.clear()
+    bench.trial = None
     for test, asks in first.asks.items():
-        found.asks[test] = [ask for ask in asks if ask.question in second.questions]
-        if names := dict.fromkeys(ask.name for ask in asks if ask.question not in second.questions):
+        found.asks[test] = [ask for ask in asks if ask.digest in second.digests]
+        if names := dict.fromkeys(ask.name for ask in asks if ask.digest not in second.digests):
             found.dependent[test] = list(names)
     return found
 
@@ -118,11 +117,11 @@ class Rehearsal(LocalRunner):
             raise StudentError(f"`{name}` takes long")
         # A copy, for a test may change its arrays later.
         frozen = wire.Deferred(case.header, (memoryview(b"".join(case.buffers)),))
-        question = question_of(name, frozen)
+        digest = call_digest(name, frozen)
         if not handles and case.size <= MAX_AHEAD:
-            self.asks[self._test].append(Ask(name, frozen, question, self._seconds))
+            self.asks[self._test].append(Ask(name, frozen, digest, self._seconds))
         answer = super().call(name, case, handles, repeat=False)
-        self.answers.setdefault(question, deque()).append(answer)
+        self.answers.setdefault(digest, deque()).append(answer)
         return answer
 
 
@@ -134,16 +133,16 @@ class Counterfactual(LocalRunner):
 
     def __init__(self, first: Rehearsal, reference: ModuleType, asked: set[str]) -> None:
         super().__init__(vars(reference), first.report, asked=asked, seconds=SECONDS)
-        self.questions: set[bytes] = set()
-        self._known = {question: deque(answers) for question, answers in first.answers.items()}
+        self.digests: set[bytes] = set()
+        self._known = {digest: deque(answers) for digest, answers in first.answers.items()}
         self._rng = np.random.default_rng(0)
 
     def call(self, name: str, case: wire.Deferred, handles: Sequence[Callback], *, repeat: bool) -> Answer | StudentError:
         if not repeat:
             raise StudentError(f"`{name}` takes long")
-        question = question_of(name, case)
-        self.questions.add(question)
-        known = self._known.get(question)
+        digest = call_digest(name, case)
+        self.digests.add(digest)
+        known = self._known.get(digest)
         answer = known.popleft() if known else super().call(name, case, handles, repeat=False)
         if not isinstance(answer, Answer):
             return answer

@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 import contextlib
-import json
+import datetime
+import math
 import os
 import socket
 import subprocess
 import sys
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from autograder import __version__, scoring
+from autograder import scoring
 from autograder.course import ProblemSet
 from autograder.intake import Submission
-from autograder.journal import Attempt, Journal, Record, Stored
+from autograder.journal import Attempt, Journal, Stored
+from autograder.messages import (
+    USUAL,
+    CannotGrade,
+    Conditions,
+    Graded,
+    Ready,
+    Task,
+    dump_conditions,
+    receive_reply,
+    send_task,
+)
+from autograder.record import Record
 
 # A worker that is silent for longer than a submission's whole time and this has a fault of its own.
 MARGIN_SECONDS = 60.0
@@ -44,16 +57,18 @@ class _Worker(Generic[Key]):
     def give(self, key: Key, task: Task, seconds: float) -> None:
         self.key = key
         self.deadline = time.monotonic() + seconds + MARGIN_SECONDS
-        header = {
-            "student": task.submission.student,
-            "filename": task.submission.filename,
-            "tests": task.tests,
-            "first_failure": task.first_failure,
-        }
-        # One that has just ended is found out when its answer is read.
+        # One that has just ended is found out when its reply is read.
         with contextlib.suppress(ConnectionError):
-            self.connection.send_bytes(json.dumps(header).encode())
-            self.connection.send_bytes(task.submission.source)
+            send_task(self.connection, task)
+
+    def rest(self) -> None:
+        """Nothing is asked of it, so its silence means nothing."""
+        self.deadline = math.inf
+
+    def take(self) -> tuple[Key | None, Ready | CannotGrade | Graded | None]:
+        """Its reply, `None` if it has ended, and the key of the task that this ends."""
+        key, self.key = self.key, None
+        return key, receive_reply(self.connection)
 
     def said(self) -> str:
         self.complaints.seek(0)
@@ -74,27 +89,6 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-@dataclass(frozen=True)
-class Conditions:
-    """What submissions are graded under: which sandbox (empty: the first that works), and which share of the limits.
-
-    With `unsound`, also by tests that the reference solution itself fails: for their author, who wants to see all of it.
-    """
-
-    backend: str = ""
-    share: float = 1.0
-    unsound: bool = False
-
-
-@dataclass(frozen=True)
-class Task:
-    """A submission to grade: by all tests, or only by those named, in that order; with `first_failure`, up to the first."""
-
-    submission: Submission
-    tests: tuple[str, ...] | None = None
-    first_failure: bool = False
-
-
 def grade(
     root: Path,
     problem_set: ProblemSet,
@@ -103,21 +97,22 @@ def grade(
     known: Callable[[Attempt], Stored | None],
     *,
     jobs: int,
-    conditions: Conditions = Conditions(),
+    conditions: Conditions = USUAL,
     on_done: Callable[[Stored], None] = lambda stored: None,
 ) -> list[Stored]:
     """Grade every attempt for which `known` has no grading; each record is in the journal before the next is taken.
 
     Returns one grading an attempt, in their order.
     """
-    found = {attempt: stored for attempt in attempts if (stored := known(attempt))}
-    for stored in found.values():
+    gradings = {attempt: stored for attempt in attempts if (stored := known(attempt))}
+    for stored in gradings.values():
         on_done(stored)
-    waiting = {(attempt.student, attempt.number): attempt for attempt in attempts if attempt not in found}
+    waiting = {(attempt.student, attempt.number): attempt for attempt in attempts if attempt not in gradings}
     for key, record in graded(root, problem_set, _Tasks(waiting, journal), jobs=jobs, conditions=conditions):
-        found[waiting[key]] = journal.append(waiting[key], record)
-        on_done(found[waiting[key]])
-    return [found[attempt] for attempt in attempts]
+        attempt = waiting[key]
+        gradings[attempt] = journal.append(attempt, record)
+        on_done(gradings[attempt])
+    return [gradings[attempt] for attempt in attempts]
 
 
 class _Tasks(Mapping[tuple[str, int], Task]):
@@ -139,56 +134,69 @@ class _Tasks(Mapping[tuple[str, int], Task]):
 
 
 def graded(
-    root: Path, problem_set: ProblemSet, tasks: Mapping[Key, Task], *, jobs: int, conditions: Conditions = Conditions()
+    root: Path, problem_set: ProblemSet, tasks: Mapping[Key, Task], *, jobs: int, conditions: Conditions = USUAL
 ) -> Iterator[tuple[Key, Record]]:
     """Yield each task's key with its record. What the grader failed at is tried once more, by a new worker."""
-    queue = deque(tasks)
-    tries: dict[Key, int] = {}
-    failures: dict[Key, Record] = {}
-    workers: list[_Worker[Key]] = [_start(root, problem_set.slug, conditions) for _ in range(min(jobs, len(queue)))]
+    waiting = deque(tasks)
+    tries: Counter[Key] = Counter()
+    faults: dict[Key, Record] = {}
+    workers: list[_Worker[Key]] = [_start(root, problem_set.slug, conditions) for _ in range(min(jobs, len(waiting)))]
     try:
-        while queue or any(worker.key is not None for worker in workers):
+        while waiting or any(worker.key is not None for worker in workers):
             if not workers:
                 workers.append(_start(root, problem_set.slug, conditions))
-            timeout = max(0.0, min(worker.deadline for worker in workers) - time.monotonic())
-            ready = wait([worker.connection for worker in workers], timeout)
-            for worker in list(workers):
-                if worker.connection not in ready:
-                    if time.monotonic() < worker.deadline or not (worker.key is not None or not worker.ready):
-                        continue
-                    worker.process.kill()
-                answer = _receive(worker)
-                key = worker.key
-                worker.key = None
-                if answer is None:
+            for worker in _replying(workers):
+                key, reply = worker.take()
+                if reply is None:
                     workers.remove(worker)
                     worker.stop()
-                    if not worker.ready:
-                        raise WorkerError(worker.said() or "a grading worker ended before it was ready")
-                    answer = {"fault": f"the grading worker ended: {worker.said()[-300:] or worker.process.returncode}"}
-                elif "failed" in answer:
-                    raise WorkerError(answer["failed"])
-                elif not worker.ready:
-                    worker.ready = True
-                    if answer["unsound"] and not conditions.unsound:
-                        raise WorkerError(_unsound(answer["unsound"], problem_set.slug))
+                if not isinstance(reply, Graded):
+                    _check_start(worker, reply, problem_set, conditions)
                 if key is not None:
-                    tries[key] = tries.get(key, 0) + 1
-                    fault = "fault" in answer or answer["extra_data"]["provenance"]["fault"]
-                    if not fault:
-                        yield key, answer
-                    elif tries[key] < TRIES:
-                        failures[key] = answer
-                        queue.append(key)
+                    tries[key] += 1
+                    if isinstance(reply, Graded):
+                        record = reply.record
                     else:
-                        yield key, _sound(answer, failures.get(key), tasks[key].submission, problem_set)
-                if queue and worker in workers:
-                    worker.give(queue[0], tasks[queue.popleft()], problem_set.limits.submission_seconds)
-                elif worker in workers:
-                    worker.deadline = float("inf")
+                        record = faults.get(key) or _fault_record(worker, tasks[key], problem_set)
+                    if record.is_sound or tries[key] == TRIES:
+                        yield key, record
+                    else:
+                        faults[key] = record
+                        waiting.append(key)
+                if worker not in workers:
+                    continue
+                if waiting:
+                    following = waiting.popleft()
+                    worker.give(following, tasks[following], problem_set.limits.submission_seconds)
+                else:
+                    worker.rest()
     finally:
         for worker in workers:
             worker.stop()
+
+
+def _replying(workers: Sequence[_Worker[Key]]) -> list[_Worker[Key]]:
+    """Wait until a worker has a reply or is overdue; returns those. An overdue worker is killed, so it has ended."""
+    timeout = max(0.0, min(worker.deadline for worker in workers) - time.monotonic())
+    ready = wait([worker.connection for worker in workers], None if timeout == math.inf else timeout)
+    overdue = [worker for worker in workers if worker.connection not in ready and time.monotonic() >= worker.deadline]
+    for worker in overdue:
+        worker.process.kill()
+    return [worker for worker in workers if worker.connection in ready or worker in overdue]
+
+
+def _check_start(
+    worker: _Worker[Key], reply: Ready | CannotGrade | None, problem_set: ProblemSet, conditions: Conditions
+) -> None:
+    """Note that a worker is ready. Raises `WorkerError` if it never will be, or if its tests are not to be graded by."""
+    if isinstance(reply, CannotGrade):
+        raise WorkerError(reply.reason)
+    if isinstance(reply, Ready):
+        worker.ready = True
+        if reply.unsound and not conditions.unsound:
+            raise WorkerError(_unsound(reply.unsound, problem_set.slug))
+    elif not worker.ready:
+        raise WorkerError(worker.said() or "a grading worker ended before it was ready")
 
 
 def _unsound(tests: list[str], slug: str) -> str:
@@ -201,40 +209,12 @@ def _unsound(tests: list[str], slug: str) -> str:
     return "\n".join([*lines, advice])
 
 
-def _sound(answer: Record, earlier: Record | None, submission: Submission, problem_set: ProblemSet) -> Record:
-    """A record for a submission that the grader failed at, even where no worker lived to write one."""
-    for candidate in (answer, earlier):
-        if candidate and "extra_data" in candidate:
-            return candidate
-    return scoring.record(
-        problem_set,
-        [],
-        slips={},
-        answers={},
-        figures={},
-        report={"problems": [], "names": []},
-        output="",
-        staff_output="",
-        fault=str(answer["fault"]),
-        peak_memory=0,
-        provenance={
-            "student": submission.student,
-            "problem_set": problem_set.slug,
-            "filename": submission.filename,
-            "submission": submission.sha256,
-            "suite": problem_set.suite_hash(),
-            "engine": __version__,
-        },
-        started=time.time(),
-        seconds=0.0,
-    )
-
-
-def _receive(worker: _Worker[Key]) -> Record | None:
-    with contextlib.suppress(EOFError, OSError):
-        answer: Record = json.loads(worker.connection.recv_bytes())
-        return answer
-    return None
+def _fault_record(worker: _Worker[Key], task: Task, problem_set: ProblemSet) -> Record:
+    """The record of a submission whose worker did not live to write one."""
+    fault = f"the grading worker ended: {worker.said()[-300:] or worker.process.returncode}"
+    now = datetime.datetime.now(datetime.UTC)
+    provenance = scoring.provenance(problem_set, task.submission, suite=problem_set.suite_hash(), started=now)
+    return scoring.record(problem_set, provenance, scoring.Findings(), fault=fault)
 
 
 def _start(root: Path, slug: str, conditions: Conditions) -> _Worker[Any]:
@@ -250,7 +230,7 @@ def _start(root: Path, slug: str, conditions: Conditions) -> _Worker[Any]:
                 str(root),
                 slug,
                 str(theirs.fileno()),
-                json.dumps(asdict(conditions)),
+                dump_conditions(conditions),
             ],
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,

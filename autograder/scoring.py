@@ -1,129 +1,133 @@
-"""From outcomes to a record: points, what the student may read of each test, and what a person should look at."""
+"""From what was found out about a submission to its record: points, and what a person should look at."""
 
 from __future__ import annotations
 
 import datetime
+import platform
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, field
 
-from autograder import figure_record
+import numpy as np
+
+from autograder import __version__, figure_record
+from autograder.assignment import Question
 from autograder.course import ProblemSet
-from autograder.journal import Record
+from autograder.intake import Submission
+from autograder.record import Look, Provenance, QuestionScore, Reason, Record, Slip, Verdict, message_room
 from autograder.runtime.figures import FigureView
 from autograder.runtime.loading import IGNORED, Report
-from autograder.testing.bench import FAILED, FAULT, PASSED, Outcome, all_undone, is_undone
+from autograder.testing.bench import Cause, Outcome, Status, all_undone
 from autograder.testing.student import problem_text
+from autograder.text import bounded, one_line
 from autograder.variants import Variant
 
 
-def record(
-    problem_set: ProblemSet,
-    outcomes: Sequence[Outcome],
-    *,
-    slips: Mapping[str, Variant],
-    answers: Mapping[str, str],
-    figures: Mapping[str, FigureView],
-    report: Report,
-    output: str,
-    staff_output: str,
-    fault: str,
-    peak_memory: int,
-    provenance: Mapping[str, Any],
-    started: float,
-    seconds: float,
-) -> Record:
-    """The journal's record of one grading. `fault` is empty unless the grader itself failed: then its score means nothing.
+@dataclass(frozen=True)
+class Findings:
+    """What was found out about a submission.
 
-    `output` is what the submission printed before it had seen a hidden test's inputs, `staff_output` what came after;
-    `figures` it drew for public tests, by question. `peak_memory` is the most that it held at once, in bytes, the
-    interpreter's included; 0 if nobody knows.
+    `slips` are by test, `answers` to written questions and `figures` by question. `problems` are errors while it was loaded.
+    `output` is what it printed before it had seen a hidden test's inputs, `staff_output` what came after. `peak_memory` is
+    the most that it held at once, in bytes, the interpreter's included; 0 if it is not known.
     """
-    faulty = [outcome for outcome in outcomes if outcome.status == FAULT]
-    if faulty and not fault:
+
+    outcomes: Sequence[Outcome] = ()
+    slips: Mapping[str, Variant] = field(default_factory=dict)
+    answers: Mapping[str, str] = field(default_factory=dict)
+    figures: Mapping[str, FigureView] = field(default_factory=dict)
+    problems: Sequence[Report] = ()
+    output: str = ""
+    staff_output: str = ""
+    peak_memory: int = 0
+
+
+def provenance(
+    problem_set: ProblemSet, submission: Submission, *, suite: str, started: datetime.datetime, backend: str = ""
+) -> Provenance:
+    """What is graded, by which tests (`suite` is their hash), with what."""
+    return Provenance(
+        student=submission.student,
+        problem_set=problem_set.slug,
+        version=problem_set.assignment.version,
+        filename=submission.filename,
+        submission=submission.sha256,
+        suite=suite,
+        engine=__version__,
+        started=started.astimezone(datetime.UTC).isoformat(timespec="seconds"),
+        python=platform.python_version(),
+        numpy=np.__version__,
+        backend=backend,
+    )
+
+
+def record(
+    problem_set: ProblemSet, provenance: Provenance, findings: Findings, *, fault: str = "", seconds: float = 0.0
+) -> Record:
+    """The record of a grading. `fault` is empty unless the grader itself failed, and is then what it failed at."""
+    outcomes = findings.outcomes
+    if not fault:
+        faulty = [outcome for outcome in outcomes if outcome.status is Status.FAULT]
         fault = "\n".join(f"{outcome.test}: {outcome.message}" for outcome in faulty)
-    questions = [_question(problem_set, question.id, outcomes, answers) for question in problem_set.assignment.questions]
-    return {
-        "score": sum(question["score"] for question in questions),
-        "execution_time": round(seconds, 3),
-        "output": output,
-        "tests": [_test(outcome, slips.get(outcome.test)) for outcome in outcomes],
-        "extra_data": {
-            "questions": questions,
-            "figures": {question: figure_record.to_json(view) for question, view in figures.items()},
-            "staff_output": staff_output,
-            "problems": [problem_text(problem) for problem in report["problems"]],
-            "look": _look(outcomes, report, fault),
-            "peak_memory": peak_memory,
-            "provenance": {
-                **provenance,
-                "fault": fault,
-                "started": datetime.datetime.fromtimestamp(started, datetime.UTC).isoformat(timespec="seconds"),
-            },
-        },
-    }
+    errors = [problem_text(problem) for problem in findings.problems if problem["type"] != IGNORED]
+    room = message_room(len(outcomes))
+    return Record(
+        provenance=provenance,
+        questions=tuple(_question_score(question, findings) for question in problem_set.assignment.questions),
+        verdicts=tuple(_verdict(outcome, findings.slips.get(outcome.test), room) for outcome in outcomes),
+        fault=fault,
+        look=tuple(_look(outcomes, errors, fault)),
+        problems=tuple(problem_text(problem) for problem in findings.problems),
+        output=findings.output,
+        staff_output=findings.staff_output,
+        figures={question: figure_record.to_json(view) for question, view in findings.figures.items()},
+        seconds=round(seconds, 3),
+        peak_memory=findings.peak_memory,
+    )
 
 
-def _question(problem_set: ProblemSet, name: str, outcomes: Sequence[Outcome], answers: Mapping[str, str]) -> dict[str, Any]:
-    question = problem_set.question(name)
-    own = [outcome for outcome in outcomes if outcome.question == name]
-    entry: dict[str, Any] = {
-        "id": name,
-        "title": question.title,
-        "kind": question.kind,
-        "score": sum(outcome.earned for outcome in own),
-        "max_score": question.points,
-        "undone": all_undone(own),
-    }
-    if question.kind == "written":
-        entry["answer"] = answers.get(name, "")
-        entry["undone"] = not entry["answer"].strip()
-    return entry
+def _question_score(question: Question, findings: Findings) -> QuestionScore:
+    own = [outcome for outcome in findings.outcomes if outcome.question == question.id]
+    answer = findings.answers.get(question.id, "")
+    slips = [findings.slips[outcome.test] for outcome in own if outcome.test in findings.slips]
+    return QuestionScore(
+        id=question.id,
+        title=question.title,
+        kind=question.kind,
+        score=sum(outcome.earned for outcome in own),
+        points=question.points,
+        undone=not answer.strip() if question.kind == "written" else all_undone(own),
+        answer=answer,
+        slips=tuple(Slip(name, hint) for name, hint in {slip.name: slip.hint for slip in slips}.items()),
+    )
 
 
-def _test(outcome: Outcome, slip: Variant | None) -> dict[str, Any]:
-    """One entry of Gradescope's `tests`. Its `output` is the student's to read; `extra_data` is for staff only."""
-    lines: list[str] = []
-    if outcome.status == FAULT:
-        lines.append("This test could not be run: a fault of the grader, not of your work.")
-    elif outcome.status != PASSED:
-        said = outcome.safe if outcome.hidden else outcome.message
-        if said:
-            lines.append(said)
-        if slip is not None:
-            lines.append(f"Likely slip: {slip.hint}")
-        if outcome.hint and not is_undone(outcome):
-            lines.append(f"Hint: {outcome.hint}")
-    return {
-        "name": f"{outcome.question}: {outcome.title}",
-        "score": outcome.earned,
-        "max_score": outcome.points,
-        "status": "passed" if outcome.status == PASSED else "failed",
-        "output": "\n".join(lines),
-        "visibility": "visible",
-        "tags": [outcome.question],
-        "extra_data": {
-            "test": outcome.test,
-            "question": outcome.question,
-            "hidden": outcome.hidden,
-            "outcome": outcome.status,
-            "message": outcome.message,
-            "slip": slip.name if slip else "",
-            "seconds": outcome.seconds,
-            "uses": list(outcome.uses),
-        },
-    }
+def _verdict(outcome: Outcome, slip: Variant | None, room: int) -> Verdict:
+    told = outcome.status in (Status.FAILED, Status.BLOCKED) and not outcome.is_undone
+    return Verdict(
+        test=outcome.test,
+        question=outcome.question,
+        title=outcome.title,
+        hidden=outcome.hidden,
+        status=outcome.status,
+        points=outcome.points,
+        message=bounded(outcome.message, room),
+        safe=bounded(outcome.safe, room),
+        hint=outcome.hint if told else "",
+        slip=slip.name if slip else "",
+        seconds=outcome.seconds,
+        uses=outcome.uses,
+    )
 
 
-def _look(outcomes: Sequence[Outcome], report: Report, fault: str) -> list[str]:
-    """What a TA should look at, most serious first; short sentences."""
-    look = [f"grader fault: {fault.strip().splitlines()[-1]}"] if fault else []
-    errors = [problem for problem in report["problems"] if problem["type"] != IGNORED]
-    look += [problem_text(problem).partition("\n")[0] for problem in errors[:2]]
-    firsts = [outcome.message.partition("\n")[0] for outcome in outcomes if outcome.status == FAILED]
-    look += [first for first in firsts if first.startswith("stopped")]
-    renamed = [first for first in firsts if "did you rename it" in first]
-    absent = [first.split("`")[1] for first in firsts if first.endswith("` is not defined")]
-    look += renamed[:2]
-    if absent:
-        look.append(f"not defined: {', '.join(dict.fromkeys(absent))}")
-    return list(dict.fromkeys(look))
+def _look(outcomes: Sequence[Outcome], errors: Sequence[str], fault: str) -> list[Look]:
+    """Why a person should look, the most serious first; each reason once."""
+    looks = [Look(Reason.FAULT, fault.strip().splitlines()[-1])] if fault else []
+    looks += [Look(Reason.PROBLEM, error.partition("\n")[0]) for error in errors[:2]]
+    failed = [outcome for outcome in outcomes if outcome.status is Status.FAILED]
+    stopped = [outcome for outcome in failed if outcome.cause is Cause.STOPPED]
+    missing = {outcome.missing: outcome for outcome in failed if outcome.cause is Cause.UNDEFINED}
+    renamed = [outcome for outcome in missing.values() if outcome.similar]
+    looks += [Look(Reason.STOPPED, one_line(outcome.message, 500)) for outcome in stopped]
+    looks += [Look(Reason.RENAMED, one_line(outcome.message, 500)) for outcome in renamed[:2]]
+    looks += [Look(Reason.UNDEFINED, name) for name, outcome in missing.items() if not outcome.similar]
+    return list(dict.fromkeys(looks))

@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from autograder.runtime import wire
-from autograder.testing.student import Call, LocalRunner, Student, StudentError, alike, question_of
+from autograder.testing.student import Call, LocalRunner, Student, StudentError, alike, call_digest
 from autograder.variants import Variant
 
 # Mutants are the course's own and end by themselves; this only keeps a broken one from holding up a worker for ever.
@@ -63,7 +63,7 @@ class SlipFinder:
     def _answer(self, variant: str, namespace: dict[str, Any], call: Call) -> Call:
         """What `call` gives in `namespace`. Tests are seeded, so the same calls come for student after student."""
         handles: list[Any] = []
-        key = variant, question_of(call.name, wire.Deferred.of((call.args, call.kwargs), handles))
+        key = variant, call_digest(call.name, wire.Deferred.of((call.args, call.kwargs), handles))
         # A test's own function is known by no bytes, so such a call is made anew.
         if handles or key not in self._known:
             answer = _call(namespace, call)

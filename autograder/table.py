@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
@@ -14,15 +15,12 @@ from autograder.course import ProblemSet
 from autograder.grades import Grade
 from autograder.intake import Unreadable
 from autograder.journal import Journal, Run, Stored
+from autograder.record import QuestionScore
 from autograder.regrade import Change
+from autograder.text import MARK, bounded, points_text
 
 if TYPE_CHECKING:
     from autograder.authoring.sources import Check  # loads what makes notebooks, which takes seconds
-
-
-def number(value: float) -> str:
-    """A score without needless decimals."""
-    return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def grades_table(problem_set: ProblemSet, stored: Sequence[Stored], listed: Sequence[Unreadable]) -> Group:
@@ -32,16 +30,15 @@ def grades_table(problem_set: ProblemSet, stored: Sequence[Stored], listed: Sequ
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("student", no_wrap=True)
     for place, question in enumerate(questions, start=1):
-        table.add_column(f"{place}\n/{number(question.points)}", justify="right", no_wrap=True)
-    table.add_column(f"total\n/{number(automatic)}", justify="right", style="bold", no_wrap=True)
+        table.add_column(f"{place}\n/{points_text(question.points)}", justify="right", no_wrap=True)
+    table.add_column(f"total\n/{points_text(automatic)}", justify="right", style="bold", no_wrap=True)
     table.add_column("needs a look", overflow="fold")
-    for one in stored:
-        extra = one.record["extra_data"]
-        fault = bool(extra["provenance"]["fault"])
-        cells = [_cell(question, fault) for question in extra["questions"]]
-        total = Text("?", "red") if fault else Text(number(one.record["score"]))
-        student = one.provenance["student"] + (f" #{one.attempt}" if one.attempt > 1 else "")
-        table.add_row(student, *cells, total, plain("; ".join(extra["look"]), 110))
+    for grading in stored:
+        record = grading.record
+        cells = [_cell(question, record.is_sound) for question in record.questions]
+        total = Text(points_text(record.score)) if record.is_sound else Text("?", "red")
+        student = record.provenance.student + (f" #{grading.attempt}" if grading.attempt > 1 else "")
+        table.add_row(student, *cells, total, plain("; ".join(record.look_lines), 110))
     legend = "   ".join(f"{place} {question.id}" for place, question in enumerate(questions, start=1))
     others = [_other(entry) for entry in listed]
     return Group(Text(f"{problem_set.slug}: {problem_set.assignment.title}", "bold"), table, Text(legend, "dim"), *others)
@@ -63,12 +60,12 @@ def changes_table(problem_set: ProblemSet, run: Run, changes: Sequence[Change], 
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("why", overflow="fold")
     for change in changes:
-        new = Text(number(change.new), "green" if change.new > change.old else "red")
+        new = Text(points_text(change.new), "green" if change.new > change.old else "red")
         where = (change.student, str(change.attempt), change.question)
-        table.add_row(*where, number(change.old), new, "\n".join(change.why))
+        table.add_row(*where, points_text(change.old), new, "\n".join(change.why))
     for fault in faults:
-        where = (fault.provenance["student"], str(fault.attempt), "")
-        table.add_row(*where, "", Text("?", "red"), plain(f"grader fault, points stay: {fault.provenance['fault']}", 110))
+        where = (fault.record.provenance.student, str(fault.attempt), "")
+        table.add_row(*where, "", Text("?", "red"), plain(f"grader fault, points stay: {fault.record.fault}", 110))
     attempts = sum(map(len, run.records.values()))
     changed = len({(change.student, change.attempt) for change in changes})
     title = f"{problem_set.slug}: regrade {run.number}: {changed} of {attempts} attempts change"
@@ -106,33 +103,31 @@ def history_table(problem_set: ProblemSet, journal: Journal, student: str, found
         submitted = attempt.submitted.isoformat(" ", "minutes") if attempt.submitted else "unknown"
         own = [stored for stored in records if stored.attempt == attempt.number]
         for stored in own:
-            fault = stored.provenance["fault"]
             counts = "yes" if counting.get(attempt.number) == stored else ""
             if counts and found and found.attempt == attempt:
                 counts = "yes: the grade"
-            made = f"{stored.run}: {stored.provenance['started'][:16]}"
-            table.add_row(str(attempt.number), submitted, made, Text("fault", "red") if fault else
-                          number(stored.record["score"]), counts, plain(attempt.origin, 60))  # fmt: skip
+            made = f"{stored.run}: {stored.record.provenance.started[:16]}"
+            points = points_text(stored.record.score) if stored.record.is_sound else Text("fault", "red")
+            table.add_row(str(attempt.number), submitted, made, points, counts, plain(attempt.origin, 60))
         if not own:
             table.add_row(str(attempt.number), submitted, "not graded yet", "", "", plain(attempt.origin, 60))
     lines: list[RenderableType] = [Text(f"{problem_set.slug}: {problem_set.assignment.title}: {student}", "bold"), table]
     if found:
-        lines += [Text(f"grade: {number(found.points)} of {number(found.possible)}"), *map(Text, found.notes)]
+        lines += [Text(f"grade: {points_text(found.points)} of {points_text(found.possible)}"), *map(Text, found.notes)]
     return Group(*lines)
 
 
-def _cell(question: dict[str, Any], fault: bool) -> Text:
-    if fault:
+def _cell(question: QuestionScore, is_sound: bool) -> Text:
+    if not is_sound:
         return Text("?", "red")
-    if question["kind"] == "written":
-        return Text("-" if question["undone"] else "read", "" if question["undone"] else "cyan")
-    if question["undone"]:
+    if question.kind == "written":
+        return Text("-" if question.undone else "read", "" if question.undone else "cyan")
+    if question.undone:
         return Text("-", "dim")
-    full = question["score"] == question["max_score"]
-    return Text(number(question["score"]), "green" if full else "yellow" if question["score"] else "red")
+    full = question.score == question.points
+    return Text(points_text(question.score), "green" if full else "yellow" if question.score else "red")
 
 
 def plain(text: str, width: int) -> Text:
     """Text from a submission, so that a terminal shows it and obeys nothing in it."""
-    shown = "".join(character if character.isprintable() else "�" for character in text)
-    return Text(shown if len(shown) <= width else shown[: width - 1] + "…")
+    return Text(re.sub(r"[\n\t]", MARK, bounded(text, width)))

@@ -29,7 +29,8 @@ sys.path.insert(0, str(ROOT))
 from autograder.course import load_course  # noqa: E402
 from autograder.intake import Submission  # noqa: E402
 from autograder.journal import Journal  # noqa: E402
-from autograder.run import Conditions, grade  # noqa: E402
+from autograder.messages import Conditions  # noqa: E402
+from autograder.run import grade  # noqa: E402
 from tests.support import hostile_table  # noqa: E402
 
 # By kind; what only makes sense against our wire format, or would write outside its folder elsewhere, is left out.
@@ -248,10 +249,10 @@ def main() -> int:
         conditions = Conditions(backend=options.backend or "")
         stored = grade(root, problem_set, attempts, journal, lambda attempt: None, jobs=options.jobs, conditions=conditions)
         for one in stored:
-            printed = one.record["output"] + one.record["extra_data"]["staff_output"]
+            printed = one.record.output + one.record.staff_output
             won = token in json.dumps(one.record) or bool(re.search(r"probe .*: ok", printed))
-            fault = "fault" if one.provenance["fault"] else ""
-            results["here", one.provenance["student"]] = (one.record["score"], fault, won)
+            fault = "" if one.record.is_sound else "fault"
+            results["here", one.record.provenance.student] = (one.record.score, fault, won)
 
     def won(grader: str, attack: hostile_table.Attack) -> bool:
         score, end, read = results[grader, attack.name]

@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from _pytest.runner import runtestprotocol
 from processes import processor_seconds
 
 from autograder.course import load_course
@@ -35,8 +36,10 @@ from autograder.runtime import loading
 from autograder.runtime.figures import FigureView
 from autograder.sandbox.guest import Guest, Opening, open_zygote
 from autograder.sandbox.runner import GuestRunner
-from autograder.testing.student import Call, LocalRunner, Student
-from autograder.worker import GradingBench, pytest_options
+from autograder.suite import pytest_options
+from autograder.testing.bench import Trial
+from autograder.testing.student import LocalRunner, Student
+from autograder.worker import GradingBench
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTHING = b"import numpy as np\ndef same(x):\n    return x\n"
@@ -111,7 +114,7 @@ class Measure(GradingBench):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self.calls_by_test: dict[str, list[Call]] = {}
+        self.drawing: set[str] = set()  # tests that get a figure
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         self.rehearse(session.items)
@@ -119,33 +122,26 @@ class Measure(GradingBench):
         for owner, function, name in STEPS:
             clock.watch(owner, function, name)
         self.plain(session.items)
-        drawing = {
-            test for test, calls in self.calls_by_test.items() if any(isinstance(call.value, FigureView) for call in calls)
-        }
-        quick = [item for item in session.items if item.name not in drawing]
+        quick = [item for item in session.items if item.name not in self.drawing]
         self.compare(f"{len(quick)} tests without a figure", quick, clock, self.rounds)
-        if drawing:
-            figures = [item for item in session.items if item.name in drawing]
+        if self.drawing:
+            figures = [item for item in session.items if item.name in self.drawing]
             self.compare(f"{len(figures)} tests with figures", figures, clock, max(2, self.rounds // 3))
         return True
 
-    def run_test(self, item: pytest.Item) -> None:
-        super().run_test(item)
-        self.calls_by_test[item.name] = self.current.calls if self.current else []
-
     def sandboxed(self, items: list[pytest.Item]) -> None:
         record = self.grade(self.submission(), items)
-        fault = record["extra_data"]["provenance"]["fault"]
-        assert not fault, fault
+        assert record.is_sound, record.fault
 
     def plain(self, items: list[pytest.Item]) -> None:
-        self.calls.clear()
-        self.outcomes.clear()
         submission = self.submission()
         namespace, report = loading.load(submission.filename, submission.source)
-        self.runner = LocalRunner(namespace, report)
+        self.trial = trial = Trial(LocalRunner(namespace, report))
         for item in items:
-            self.run_test(item)
+            runtestprotocol(item, nextitem=None, log=False)
+            calls = trial.student.calls if trial.student else []
+            if any(isinstance(call.value, FigureView) for call in calls):
+                self.drawing.add(item.name)
         # As `grade` does, or the figures drawn here would be cleared away in the next sandboxed round's time.
         gc.collect()
 

@@ -40,10 +40,11 @@ sys.path.insert(0, str(ROOT))
 from autograder import __version__, variants  # noqa: E402
 from autograder.course import Course, ProblemSet, load_course  # noqa: E402
 from autograder.intake import Submission, find_submissions  # noqa: E402
+from autograder.messages import Task  # noqa: E402
 from autograder.platforms.nbgrader import nbgrader_files  # noqa: E402
 from autograder.platforms.otter import otter_files  # noqa: E402
-from autograder.run import Task, cores, graded  # noqa: E402
-from autograder.worker import import_file  # noqa: E402
+from autograder.run import cores, graded  # noqa: E402
+from autograder.suite import import_file  # noqa: E402
 
 Points = dict[str, float]  # by question
 KINDS = ("reference", "template", "alternative", "mutant", "example")
@@ -107,9 +108,8 @@ def grade_here(
 ) -> Iterator[tuple[Entry, Points]]:
     tasks = {entry: Task(Submission("s001", entry.filename, entry.source)) for entry in entries}
     for entry, record in graded(course.root, problem_set, tasks, jobs=jobs):
-        fault = record["extra_data"]["provenance"]["fault"]
-        questions = [question for question in record["extra_data"]["questions"] if question["kind"] != "written"]
-        yield entry, {} if fault else {question["id"]: question["score"] for question in questions}
+        questions = [question for question in record.questions if question.kind != "written"]
+        yield entry, {question.id: question.score for question in questions} if record.is_sound else {}
 
 
 def grade_by_otter(

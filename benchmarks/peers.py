@@ -29,10 +29,11 @@ from autograder.authoring.release import write  # noqa: E402
 from autograder.course import load_course  # noqa: E402
 from autograder.intake import Submission  # noqa: E402
 from autograder.kit.embedded import run_tests  # noqa: E402
+from autograder.messages import Task  # noqa: E402
 from autograder.platforms.nbgrader import nbgrader_files  # noqa: E402
 from autograder.platforms.otter import otter_files  # noqa: E402
 from autograder.platforms.suite import question_suite  # noqa: E402
-from autograder.run import Task, graded  # noqa: E402
+from autograder.run import graded  # noqa: E402
 from autograder.runtime import loading  # noqa: E402
 from tests.support.nbgrader_tools import hand_in, nbgrader_api, succeed  # noqa: E402
 
@@ -73,7 +74,7 @@ def here(folder: Path, sources: dict[str, Path]) -> Iterator[tuple[str, float]]:
     }
     moments = []
     for _, record in graded(course.root, course.problem_set("ps1"), tasks, jobs=1):
-        assert not record["extra_data"]["provenance"]["fault"]
+        assert record.is_sound, record.fault
         moments.append(time.perf_counter())
     # Between the first answer and the last there is grading only.
     yield from (("course grade, many", later - earlier) for earlier, later in itertools.pairwise(moments))

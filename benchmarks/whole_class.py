@@ -32,7 +32,7 @@ from nbgrader.api import Gradebook  # noqa: E402
 from autograder import variants  # noqa: E402
 from autograder.course import ProblemSet, load_course  # noqa: E402
 from autograder.intake import Submission  # noqa: E402
-from autograder.worker import import_file  # noqa: E402
+from autograder.suite import import_file  # noqa: E402
 from tests.support.platform_forms import (  # noqa: E402
     MAKERS,
     canvas_id,
@@ -183,7 +183,7 @@ def run(form: str, submissions: Sequence[Submission], work: Path) -> tuple[bool,
         return seconds[-1] - seconds[-2]
 
     document = json.loads(course(folder, "grade", SLUG, place, "--json", "--results", results))
-    graded = {record["extra_data"]["provenance"]["student"] for record in document["results"]}
+    graded = {record["provenance"]["student"] for record in document["results"]}
     cells = [form, str(len(graded)), f"{lap():.0f}"]
     course(folder, "gradebook", SLUG, "--results", results)
     by_hand = grade_by_hand(results / "gradebook.db", students)

@@ -11,7 +11,7 @@ from autograder.authoring.release import problem_set_files, stale, template_file
 from autograder.authoring.sources import agrees
 from autograder.authoring.validate import validate
 from autograder.course import Course, load_course
-from autograder.worker import import_file
+from autograder.suite import import_file
 
 ROOT = Path(__file__).resolve().parents[1]
 SLUGS = [listing.slug for listing in load_course(ROOT).settings.problem_sets]

@@ -24,7 +24,9 @@ from autograder.exports import ExportError, defused, fill_canvas, fill_moodle, g
 from autograder.grades import Grade
 from autograder.intake import Roster, Submission, read_roster
 from autograder.journal import Attempt, Journal, Stored
+from autograder.record import Look, Reason, Record
 from tests.support import platform_forms as forms
+from tests.support import records
 
 ROOT = Path(__file__).resolve().parents[1]
 PS1 = load_course(ROOT).problem_set("ps1")
@@ -37,43 +39,23 @@ STUDENTS = [f"s{number:03d}" for number in range(1, 6)]
 SECRET = "expected 0.8175744761936437"
 
 
-def record(points: float, *, answered: bool = True, output: str = "") -> dict[str, Any]:
+def record(points: float, *, answered: bool = True, output: str = "", **changes: Any) -> Record:
     """A record in which `points` of the first question are earned."""
-    questions = [
-        {
-            "id": question.id,
-            "title": question.title,
-            "kind": question.kind,
-            "score": 0,
-            "max_score": question.points,
-            "undone": False,
-        }
-        for question in QUESTIONS
-    ]
-    questions[0]["score"] = points
-    for question in questions:
-        if question["kind"] == "written":
-            question |= {"answer": "because" if answered else "", "undone": not answered}
-    test = {
-        "name": f"{QUESTIONS[0].id}: The budget is spent.",
-        "score": points,
-        "max_score": QUESTIONS[0].points,
-        "status": "failed",
-        "output": "Hint: spend it all.",
-        "visibility": "visible",
-        "tags": [QUESTIONS[0].id],
-        "extra_data": {"question": QUESTIONS[0].id, "hidden": True, "outcome": "failed", "message": SECRET},
-    }
-    extra = {
-        "questions": questions, "staff_output": SECRET, "problems": [], "look": [SECRET],
-        "provenance": {"fault": "", "student": "s001"},
-    }  # fmt: skip
-    return {"score": points, "execution_time": 0.1, "output": output, "tests": [test], "extra_data": extra}
+    first, *others = QUESTIONS
+    questions = [records.score(first, points)]
+    for question in others:
+        written = {"answer": "because" if answered else "", "undone": not answered} if question.kind == "written" else {}
+        questions.append(records.score(question, **written))
+    hint = {"hint": "spend it all.", "message": SECRET, "title": "The budget is spent."}
+    failed = records.verdict("test_budget", first.id, points=first.points, hidden=True, **hint)
+    look = (Look(Reason.STOPPED, SECRET),)
+    return records.record(questions, [failed], output=output, staff_output=SECRET, look=look, **changes)
 
 
 def grade(student: str, points: float = 2.5, **changes: Any) -> Grade:
     attempt = Attempt(student, 1, "ps1.py", "0" * 64, "0" * 64, NOON, NOON, "")
-    stored = Stored(1, 1, Path("001.json"), record(points, answered=changes.pop("answered", True)))
+    made = record(points, answered=changes.pop("answered", True), output=changes.pop("output", ""))
+    stored = Stored(1, 1, Path("001.json"), made)
     values = {"manual": {WRITTEN: 1.0}, "points": points + 1.0, "possible": POSSIBLE, **changes}
     return Grade(student, attempt, stored, points, **values)
 
@@ -347,8 +329,7 @@ def test_a_wrong_worksheet_says_what_is_wrong(tmp_path: Path, roster: Roster, ch
 
 
 def test_gradescope_results_hold_what_the_student_may_see_and_nothing_else() -> None:
-    one = grade("s001", notes=["1 day late."], comments={WRITTEN: "Good."})
-    one.stored.record["output"] = "<script>printed"
+    one = grade("s001", output="<script>printed", notes=["1 day late."], comments={WRITTEN: "Good."})
     results = gradescope_results(one, QUESTIONS)
     assert SECRET not in json.dumps(results)
     assert "extra_data" not in json.dumps(results)
@@ -375,11 +356,8 @@ def graded(tmp_path: Path) -> Path:
     journal = Journal(root / "results/ps1")
     for student, points in (("s001", 3.0), ("s002", 4.0)):
         attempt = journal.add(Submission(student, "ps1.py", student.encode(), NOON))
-        content = record(points, answered=False)
-        content["extra_data"]["provenance"] |= {
-            "student": student, "submission": attempt.sha256, "suite": PS1.suite_hash(), "engine": "1",
-        }  # fmt: skip
-        journal.append(attempt, content)
+        made_by = records.provenance(student=student, submission=attempt.sha256, suite=PS1.suite_hash())
+        journal.append(attempt, record(points, answered=False, provenance=made_by))
     forms.make_roster(root, STUDENTS)
     return root
 

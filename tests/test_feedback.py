@@ -9,8 +9,7 @@ import math
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterator
-from copy import deepcopy
-from dataclasses import replace
+from dataclasses import fields, replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,11 +26,14 @@ from autograder.assignment import Explanation
 from autograder.commands import pages
 from autograder.course import load_course
 from autograder.feedback.drawing import description, image_source
-from autograder.feedback.html import visible
+from autograder.feedback.html import with_code
 from autograder.feedback.page import student_page
 from autograder.grades import Grade, grades
 from autograder.journal import Journal
+from autograder.record import Look, Provenance, Reason, Slip
 from autograder.runtime.figures import AxesView, ColorbarView, FigureView, ImageView, LineView
+from autograder.testing.bench import Status
+from autograder.text import visible
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -81,17 +83,17 @@ def test_the_page_says_points_outcomes_and_reasons(graded: dict[str, Grade]) -> 
     grade = graded[MISTAKEN]
     page = read(grade)
     assert f"{grade.points:g} of 50 points" in page.text
-    for entry in grade.stored.record["extra_data"]["questions"]:
-        assert entry["title"] in page.text
-        if entry["kind"] != "written":
-            assert f"{entry['id']}: {entry['score']:g} of {entry['max_score']:g} points" in page.text
+    record = grade.stored.record
+    for question in record.questions:
+        assert question.title in page.text
+        if question.kind != "written":
+            assert f"{question.id}: {question.score:g} of {question.points:g} points" in page.text
     words = {"passed": "✓ passed: ", "failed": "✗ not passed: ", "blocked": "– not run: "}
     seen = set()
-    for test in grade.stored.record["tests"]:
-        outcome = test["extra_data"]["outcome"]
-        title = squeezed(test["name"].partition(": ")[2].replace("`", ""))
-        assert words[outcome] + title in page.text
-        for line in test["output"].splitlines():
+    for verdict in record.verdicts:
+        title = squeezed(verdict.title.replace("`", ""))
+        assert words[verdict.status] + title in page.text
+        for line in record.told(verdict).splitlines():
             seen.add(line.partition(": ")[0])
             assert squeezed(line) in page.text or squeezed(line.replace("`", "")) in page.text
     assert {"Hint", "Likely slip"} <= seen
@@ -110,14 +112,14 @@ def test_passed_tests_are_folded_away_and_others_are_not(graded: dict[str, Grade
 def test_what_a_student_printed_and_what_stopped_their_file_is_shown(graded: dict[str, Grade]) -> None:
     record = graded[HOSTILE].stored.record
     page = read(graded[HOSTILE])
-    assert record["output"]
-    assert squeezed(record["output"]) in page.text
-    assert squeezed(record["extra_data"]["problems"][0]) in page.text
+    assert record.output
+    assert squeezed(record.output) in page.text
+    assert squeezed(record.problems[0]) in page.text
 
 
 def test_an_unread_answer_has_no_points_yet_and_a_read_one_has_points_and_comment(graded: dict[str, Grade]) -> None:
     grade = graded[MISTAKEN]
-    answer = squeezed(grade.stored.record["extra_data"]["questions"][-1]["answer"])
+    answer = squeezed(grade.stored.record.questions[-1].answer)
     unread = read(grade)
     assert "so far" in unread.text
     assert "a person has not read this yet, up to 5 points" in unread.text
@@ -165,10 +167,11 @@ def test_no_message_of_a_hidden_test_is_on_a_page(graded: dict[str, Grade]) -> N
     for grade in graded.values():
         page = read(grade)
         # What public tests or the loading said as well is no secret.
-        shown = "\n".join(test["output"] for test in grade.stored.record["tests"])
-        for test in grade.stored.record["tests"]:
-            message = test["extra_data"]["message"]
-            if test["extra_data"]["hidden"] and message and message not in shown:
+        record = grade.stored.record
+        shown = "\n".join(map(record.told, record.verdicts))
+        for verdict in record.verdicts:
+            message = verdict.message
+            if verdict.hidden and message and message not in shown:
                 checked += 1
                 assert squeezed(message) not in page.text
     assert checked > 20
@@ -179,15 +182,21 @@ def test_no_message_of_a_hidden_test_is_on_a_page(graded: dict[str, Grade]) -> N
 def test_nothing_that_is_for_staff_reaches_a_page(graded: dict[str, Grade], secret: str) -> None:
     """Every field that is not the student's to read is replaced by a secret, in every record."""
     for grade in graded.values():
-        record = deepcopy(grade.stored.record)
-        for test in record["tests"]:
-            kept = {key: test["extra_data"][key] for key in ("question", "hidden", "outcome")}
-            test["extra_data"] = {**dict.fromkeys(test["extra_data"], secret), **kept}
-            test["tags"] = [secret]
-        record["extra_data"].update(staff_output=secret, look=[secret], figures={})
-        provenance = record["extra_data"]["provenance"]
-        record["extra_data"]["provenance"] = {**dict.fromkeys(provenance, secret), "version": "1.0.0"}
-        page = student_page(PS1, replace(grade, stored=replace(grade.stored, record=record)), made=NOW)
+        record = grade.stored.record
+        verdicts = [
+            replace(verdict, test=secret, uses=(secret,), message=secret if verdict.hidden else verdict.message)
+            for verdict in record.verdicts
+        ]
+        secrets = dict.fromkeys((field.name for field in fields(record.provenance)), secret)
+        hidden = replace(
+            record,
+            verdicts=tuple(verdicts),
+            provenance=Provenance(**{**secrets, "version": "1.0.0"}),
+            staff_output=secret,
+            look=(Look(Reason.STOPPED, secret),),
+            figures={},
+        )
+        page = student_page(PS1, replace(grade, stored=replace(grade.stored, record=hidden)), made=NOW)
         assert secret not in page
 
 
@@ -197,21 +206,32 @@ def test_nothing_that_is_for_staff_reaches_a_page(graded: dict[str, Grade], secr
 @given(attack=st.text(max_size=60) | st.sampled_from(["<script>", "{{ 1/0 }}", "{% for %}", "'\"><", "\ud800", "&amp;"]))
 @settings(max_examples=20)
 def test_any_text_of_a_student_stays_text(graded: dict[str, Grade], attack: str) -> None:
-    record = deepcopy(graded[MISTAKEN].stored.record)
+    record = graded[MISTAKEN].stored.record
     marked = f"[{attack}]"
-    record["output"] = marked
-    record["extra_data"].update(problems=[marked], figures={})
-    record["extra_data"]["questions"][-1]["answer"] = marked
-    record["tests"][0].update(output=marked)
-    record["tests"][1].update(output=f"Likely slip: {marked}\nHint: {marked}")
-    for test in record["tests"][:2]:
-        test["extra_data"]["outcome"] = "failed"
-    stored = replace(graded[MISTAKEN].stored, record=record)
+    *others, written = record.questions
+    first, second, *rest = record.verdicts
+    attacked = replace(
+        record,
+        output=marked,
+        problems=(marked,),
+        figures={},
+        questions=(*others, replace(written, answer=marked)),
+        verdicts=(
+            replace(first, status=Status.FAILED, message=marked, hint="", slip=""),
+            replace(second, status=Status.FAILED, message="", hint=marked, slip="attack"),
+            *rest,
+        ),
+    )
+    slips = (Slip("attack", marked),)
+    questions = [
+        replace(question, slips=slips) if question.id == second.question else question for question in attacked.questions
+    ]
+    stored = replace(graded[MISTAKEN].stored, record=replace(attacked, questions=tuple(questions)))
     page = read(replace(graded[MISTAKEN], stored=stored))
     page_text = "".join(page.parts)
     page_text.encode()
-    # In hints, marks of code become code; a line break ends one.
-    assert page_text.count(visible(marked)) == (4 if set("`\n") & set(attack) else 6)
+    # In hints, marks of code become code.
+    assert page_text.count(visible(marked)) == (4 if "<code>" in with_code(marked) else 6)
     assert not {"script", "img", "iframe", "object", "svg", "form"} & {tag for tag, _ in page.tags}
     assert not [name for _, attributes in page.tags for name in attributes if name.startswith("on")]
 
@@ -306,7 +326,7 @@ def texts(drawing: ElementTree.Element) -> list[str]:
 
 
 def test_a_figure_of_a_public_test_is_drawn_again(graded: dict[str, Grade]) -> None:
-    plain = graded[NOTEBOOK].stored.record["extra_data"]["figures"]
+    plain = graded[NOTEBOOK].stored.record.figures
     assert list(plain) == ["heatmap"]
     images = [attributes for tag, attributes in read(graded[NOTEBOOK]).tags if tag == "img"]
     assert len(images) == 1
@@ -318,13 +338,12 @@ def test_a_figure_of_a_public_test_is_drawn_again(graded: dict[str, Grade]) -> N
 
 def test_a_figure_of_a_hidden_test_is_not_kept(graded: dict[str, Grade]) -> None:
     record = graded[SECRETIVE].stored.record
-    outcomes = {test["extra_data"]["outcome"] for test in record["tests"] if test["extra_data"]["question"] == "heatmap"}
-    assert "failed" in outcomes
-    assert record["extra_data"]["figures"] == {}
+    assert Status.FAILED in {verdict.status for verdict in record.verdicts_of("heatmap")}
+    assert record.figures == {}
 
 
 def test_a_hostile_figure_is_text_and_shapes(graded: dict[str, Grade]) -> None:
-    view = figure_record.from_json(graded[HOSTILE].stored.record["extra_data"]["figures"]["heatmap"])
+    view = figure_record.from_json(graded[HOSTILE].stored.record.figures["heatmap"])
     drawing = svg(image_source(view))
     kinds = {element.tag.rpartition("}")[2] for element in drawing.iter()}
     assert not kinds & {"script", "a", "foreignObject", "animate", "set"}
@@ -422,10 +441,10 @@ def test_a_line_of_an_unknown_kind_is_drawn_as_a_plain_one(unknown: dict[str, st
 def test_a_figure_of_too_much_data_is_not_kept_and_the_page_says_so(graded: dict[str, Grade]) -> None:
     line = LineView(np.random.default_rng(1).normal(size=20_000), np.zeros(20_000), "", "-", "None")
     assert figure_record.to_json(FigureView(axes=[AxesView(lines=[line])])) is None
-    record = deepcopy(graded[NOTEBOOK].stored.record)
+    stored = graded[NOTEBOOK].stored
     for broken, said in ((None, "too much data"), ({"title": 1}, "cannot be shown here")):
-        record["extra_data"]["figures"]["heatmap"] = broken
-        page = read(replace(graded[NOTEBOOK], stored=replace(graded[NOTEBOOK].stored, record=record)))
+        record = replace(stored.record, figures={"heatmap": broken})
+        page = read(replace(graded[NOTEBOOK], stored=replace(stored, record=record)))
         assert said in page.text
         assert not [tag for tag, _ in page.tags if tag == "img"]
 

@@ -15,6 +15,8 @@ from autograder import __version__, run
 from autograder.course import load_course
 from autograder.intake import Submission
 from autograder.journal import Journal, Stored
+from autograder.messages import Task
+from autograder.record import Reason
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "examples" / "submissions" / "ps1"
@@ -29,7 +31,7 @@ def course(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 def without_times(record: Any) -> Any:
     """A record without what is measured, the only thing that may differ between two gradings."""
     if isinstance(record, dict):
-        times = {"execution_time", "seconds", "started", "peak_memory"}
+        times = {"seconds", "started", "peak_memory"}
         return {key: without_times(value) for key, value in record.items() if key not in times}
     return [without_times(item) for item in record] if isinstance(record, list) else record
 
@@ -57,14 +59,13 @@ def test_the_examples_score_what_their_readme_says(examples: list[dict[str, Any]
     expected = {student: [cell.strip() for cell in cells.split("|")] for student, cells in rows}
     found = {}
     for record in examples:
-        extra = record["extra_data"]
         cells = []
-        for question in extra["questions"]:
+        for question in record["questions"]:
             if question["kind"] == "written":
                 cells.append("–" if question["undone"] else "read")
             else:
                 cells.append(f"{question['score']:g}")
-        found[extra["provenance"]["student"]] = [*cells, f"{record['score']:g}"]
+        found[record["provenance"]["student"]] = [*cells, f"{record['score']:g}"]
     assert len(found) >= 16
     assert found == expected
 
@@ -72,7 +73,7 @@ def test_the_examples_score_what_their_readme_says(examples: list[dict[str, Any]
 @pytest.mark.slow
 def test_two_runs_give_the_same_records_but_for_times(examples: list[dict[str, Any]], tmp_path: Path) -> None:
     """Whatever the number of workers, and whoever was graded before in the same worker."""
-    first = [record for record in examples if record["extra_data"]["provenance"]["student"] in AGAIN]
+    first = [record for record in examples if record["provenance"]["student"] in AGAIN]
     again = graded(tmp_path, "--jobs", "1", *(part for student in AGAIN for part in ("--only", student)))
     assert len(first) == len(AGAIN)
     assert without_times(again) == without_times(first)
@@ -80,7 +81,10 @@ def test_two_runs_give_the_same_records_but_for_times(examples: list[dict[str, A
 
 @pytest.mark.slow
 def test_what_a_grader_should_look_at_is_named(examples: list[dict[str, Any]]) -> None:
-    look = {record["extra_data"]["provenance"]["student"]: " ".join(record["extra_data"]["look"]) for record in examples}
+    look = {
+        record["provenance"]["student"]: " ".join(f"{look['reason']}: {look['detail']}" for look in record["look"])
+        for record in examples
+    }
     assert look["s001"] == ""
     assert "SyntaxError" in look["s006"]
     assert "`leaves_hull` did not finish within 5 s" in look["s008"]
@@ -138,7 +142,7 @@ def kills(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     left = [1]
     give = run._Worker.give
 
-    def give_and_kill(worker: run._Worker[Any], key: Any, task: run.Task, seconds: float) -> None:
+    def give_and_kill(worker: run._Worker[Any], key: Any, task: Task, seconds: float) -> None:
         give(worker, key, task, seconds)
         if left[0] > 0:
             left[0] -= 1
@@ -157,8 +161,8 @@ def graded_here(journal: Journal, source: bytes) -> Stored:
 def test_a_killed_worker_is_tried_again_and_costs_no_points(tmp_path: Path, kills: list[int]) -> None:
     stored = graded_here(Journal(tmp_path), b"def mix(weights, values): return weights @ values\n")
     assert kills == [0]
-    assert stored.provenance["fault"] == ""
-    assert stored.record["score"] > 0
+    assert stored.record.is_sound
+    assert stored.record.score > 0
 
 
 def test_a_worker_that_ended_before_it_was_given_anything_is_replaced(
@@ -167,7 +171,7 @@ def test_a_worker_that_ended_before_it_was_given_anything_is_replaced(
     ended = []
     give = run._Worker.give
 
-    def kill_and_give(worker: run._Worker[Any], key: Any, task: run.Task, seconds: float) -> None:
+    def kill_and_give(worker: run._Worker[Any], key: Any, task: Task, seconds: float) -> None:
         if not ended:
             ended.append(worker.process.pid)
             worker.process.kill()
@@ -177,15 +181,15 @@ def test_a_worker_that_ended_before_it_was_given_anything_is_replaced(
     monkeypatch.setattr(run._Worker, "give", kill_and_give)
     stored = graded_here(Journal(tmp_path), b"def mix(weights, values): return weights @ values\n")
     assert len(ended) == 1
-    assert stored.provenance["fault"] == ""
+    assert stored.record.is_sound
 
 
 def test_a_grader_that_fails_twice_reports_its_own_fault_and_no_zero(tmp_path: Path, kills: list[int]) -> None:
     kills[0] = 2
     journal = Journal(tmp_path / "ps1")
     stored = graded_here(journal, b"mix = None\n")
-    assert "worker ended" in stored.provenance["fault"]
-    assert stored.record["extra_data"]["look"][0].startswith("grader fault")
+    assert "worker ended" in stored.record.fault
+    assert stored.record.look[0].reason is Reason.FAULT
     (attempt,) = journal.attempts("s001")
     assert journal.find(attempt, suite=load_course(ROOT).problem_set("ps1").suite_hash(), engine=__version__) is None
     assert journal.in_force("s001") == {}

@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,8 @@ from autograder.grades import Grade, Manual, grade
 from autograder.intake.submission import Submission
 from autograder.journal import Attempt, Journal, Stored
 from autograder.platforms.formgrader import grading_notebook
+from autograder.record import Record
+from tests.support import records
 from tests.support.browsing import TOKEN, jupyter_server, tab_of
 from tests.support.nbgrader_tools import nbgrader_api, succeed
 
@@ -64,26 +67,22 @@ def url(empty: Path, tmp_path: Path) -> str:
     return gradebook_url(tmp_path)
 
 
-def record(problem_set: ProblemSet, scores: Scores, answer: str = "", fault: str = "") -> dict[str, Any]:
+def record(problem_set: ProblemSet, scores: Scores, answer: str = "", fault: str = "") -> Record:
     """A grading's record, as far as a gradebook reads it."""
+    *tested, written = problem_set.assignment.questions
     questions = [
-        {
-            "id": one.id,
-            "kind": one.kind,
-            "score": scores.get(one.id, 0.0),
-            "undone": one.id not in scores,
-            "title": one.title,
-        }
-        for one in problem_set.assignment.questions
+        *(records.score(question, scores.get(question.id, 0.0), undone=question.id not in scores) for question in tested),
+        records.score(written, answer=answer, undone=not answer),
     ]
-    questions[-1].update(answer=answer, undone=not answer, score=0.0)
-    tests = [
-        {"name": f"{one['id']}: What it is about.", "score": one["score"], "max_score": 1, "output": "said to all",
-         "extra_data": {"question": one["id"], "outcome": "failed", "message": "said to staff"}}
-        for one in questions[:-1]
-    ]  # fmt: skip
-    extra = {"questions": questions, "provenance": {"fault": fault}}
-    return {"score": sum(scores.values()), "tests": tests, "extra_data": extra}
+    said = {"hidden": True, "message": "said to staff", "safe": "said to all"}
+    verdicts = [records.verdict(f"test_{question.id}", question.id, **said) for question in tested]
+    return records.record(questions, verdicts, fault=fault)
+
+
+def saying(record: Record, message: str) -> Record:
+    """A record whose first verdict says something else."""
+    first, *others = record.verdicts
+    return replace(record, verdicts=(replace(first, safe=message), *others))
 
 
 def made(
@@ -360,7 +359,7 @@ def test_nothing_of_a_student_stands_where_it_is_rendered(
     problem_set: ProblemSet, answer: str, source: str, output: str
 ) -> None:
     own = record(problem_set, {"mix": 1}, answer)
-    own["tests"][0]["output"] = output
+    own = saying(own, output)
     page = grading_notebook(problem_set, "ps1.py", source.encode(), own)
     assert page == grading_notebook(problem_set, "ps1.py", source.encode(), own)
     notebook = nbformat.reads(page.decode(), as_version=4)
@@ -404,8 +403,7 @@ def results(course: Course, problem_set: ProblemSet, tmp_path_factory: pytest.Te
     attack = "<script>window.owned = 1</script><img src=x onerror='window.owned = 2'></pre>$\\href{javascript:owned}{x}$"
     for student, text in (("s001", "Mask the word, and look."), ("s666", f"# Title\n\n{attack}\n\n[x](javascript:owned)")):
         attempt = Journal(folder / "ps1").add(Submission(student, "ps1.py", f"# {attack}\nmix = 1\n".encode()))
-        own = record(problem_set, {"mix": 2.0}, text)
-        own["tests"][0]["output"] = f"`mix` raised ValueError: {attack}"
+        own = saying(record(problem_set, {"mix": 2.0}, text), f"`mix` raised ValueError: {attack}")
         Journal(folder / "ps1").append(attempt, own)
     return folder
 

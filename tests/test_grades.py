@@ -6,7 +6,6 @@ import datetime
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -17,6 +16,8 @@ from autograder.course import Course, Extension, Policy, load_course
 from autograder.grades import Grade, Manual, cents, days_late, grade, grades, ungraded
 from autograder.intake import Submission
 from autograder.journal import Attempt, Journal, Stored
+from autograder.record import Record
+from tests.support import records
 
 TINY = load_course(Path(__file__).resolve().parent / "tiny_course")
 TINY_SET = TINY.problem_set("tiny")  # 3 + 4 + 3 points by tests, 1 by a person
@@ -29,13 +30,10 @@ def course(policy: Policy = STRICT, *extensions: Extension) -> Course:
     return replace(TINY, settings=TINY.settings.model_copy(update={"policy": policy, "extensions": list(extensions)}))
 
 
-def record(score: float, *, fault: str = "", written: str = "an answer") -> dict[str, Any]:
-    questions = [
-        {"id": "double", "kind": "code", "score": score, "max_score": 3, "undone": False},
-        {"id": "note", "kind": "written", "score": 0, "max_score": 1, "undone": not written, "answer": written},
-    ]
-    provenance = {"fault": fault, "suite": "v1", "engine": "1"}
-    return {"score": score, "extra_data": {"questions": questions, "provenance": provenance}}
+def record(score: float, *, fault: str = "", written: str = "an answer") -> Record:
+    double, note = TINY_SET.question("double"), TINY_SET.question("note")
+    questions = [records.score(double, score), records.score(note, answer=written, undone=not written)]
+    return records.record(questions, fault=fault)
 
 
 def attempt_at(submitted: datetime.datetime | None) -> Attempt:
@@ -54,12 +52,10 @@ def journal(tmp_path: Path) -> Journal:
     return Journal(tmp_path / "tiny")
 
 
-def hand_in(
-    journal: Journal, submitted: datetime.datetime | None, *records: dict[str, Any], student: str = "s001"
-) -> Attempt:
+def hand_in(journal: Journal, submitted: datetime.datetime | None, *graded: Record, student: str = "s001") -> Attempt:
     source = f"{student} {len(journal.attempts(student))}".encode()
     attempt = journal.add(Submission(student, "tiny.py", source, submitted))
-    for one in records:
+    for one in graded:
         journal.append(attempt, one)
     return attempt
 

@@ -30,13 +30,16 @@ from autograder import run as engine
 from autograder.course import ProblemSet, load_course
 from autograder.intake import Submission, Unreadable, find_submissions
 from autograder.journal import Journal, Stored
+from autograder.messages import Conditions
+from autograder.platforms.gradescope_results import result_of_test
+from autograder.record import Record, read, to_json
 from autograder.runtime import wire
 from autograder.sandbox.backends import SandboxError
 from autograder.sandbox.guest import open_zygote
 from autograder.sandbox.runner import GuestRunner
 from autograder.table import grades_table
 from autograder.testing.student import Student, StudentError
-from tests.support import hostile_table
+from tests.support import hostile_table, records
 from tests.support.hostile_table import Attack
 
 HERE = Path(__file__).resolve().parent
@@ -232,7 +235,7 @@ def batch(request: pytest.FixtureRequest, bait: Bait, tmp_path_factory: pytest.T
     roots = course_copies(folder, bait)
     journal = folder / "results"
     (journal / "neighbour").mkdir(parents=True)
-    (journal / "neighbour/001.json").write_text(json.dumps({"extra_data": {"provenance": {"fault": bait.token}}}))
+    (journal / "neighbour/001.json").write_bytes(to_json(records.record(fault=bait.token)))
     problem_sets: dict[str, tuple[Path, ProblemSet]] = {}
     for root in roots:
         course = load_course(root)
@@ -262,7 +265,7 @@ def batch(request: pytest.FixtureRequest, bait: Bait, tmp_path_factory: pytest.T
             order += [attack, Submission(f"honest-{attack.student}"[:64], filename, neutral)]
         kept = Journal(journal)
         attempts = [kept.add(submission) for submission in order]
-        conditions = engine.Conditions(backend=backend)
+        conditions = Conditions(backend=backend)
         return engine.grade(root, problem_set, attempts, kept, lambda attempt: None, jobs=1, conditions=conditions)
 
     shares = [(slug, half) for slug, own in submissions.items() for half in (own[::2], own[1::2]) if half]
@@ -270,31 +273,30 @@ def batch(request: pytest.FixtureRequest, bait: Bait, tmp_path_factory: pytest.T
         # What hangs a worker is to fail its test soon.
         patch.setattr(engine, "MARGIN_SECONDS", 20.0)
         stored = [one for share in pool.map(run, *zip(*shares, strict=True)) for one in share]
-    by_name = {one.provenance["student"]: one for one in stored}
+    by_name = {one.record.provenance.student: one for one in stored}
     results = {name: one for name, one in by_name.items() if not name.startswith("honest-")}
     honest = {name.removeprefix("honest-"): one for name, one in by_name.items() if name.startswith("honest-")}
     return Batch(backend, roots, {slug: one for slug, (_, one) in problem_sets.items()}, journal, bait, results, honest)
 
 
-def shown_to_students(record: dict[str, Any]) -> str:
+def shown_to_students(record: Record) -> str:
     """All text of a record that its student may read."""
-    tests = [{**test, "extra_data": None} for test in record["tests"]]
-    return json.dumps([record["output"], tests], ensure_ascii=False)
+    tests = [result_of_test(record, verdict) for verdict in record.verdicts]
+    return json.dumps([record.output, record.problems, tests], ensure_ascii=False)
 
 
-def check_record(batch: Batch, record: dict[str, Any], points: float) -> None:
+def check_record(batch: Batch, record: Record, points: float) -> None:
     """What holds for every attack: no unearned point, no bait, no grader fault, no giant record, no probe that succeeded."""
-    whole = json.dumps(record, ensure_ascii=False)
-    fault = record["extra_data"]["provenance"]["fault"]
-    assert not fault, f"it made the grader call itself at fault: {fault[-300:]}"
-    assert record["score"] == points
+    whole = to_json(record).decode()
+    assert record.is_sound, f"it made the grader call itself at fault: {record.fault[-300:]}"
+    assert record.score == points
     assert batch.bait.token not in whole, "the planted secret is in the record"
     assert str(batch.bait.mark) not in shown_to_students(record), "a hidden test's input reaches the student"
-    printed = record["output"] + record["extra_data"]["staff_output"]
+    printed = record.output + record.staff_output
     assert not re.findall(r"probe .*: ok.*", printed)
     assert len(whole) < RECORD_BYTES
-    limits = batch.problem_sets[record["extra_data"]["provenance"]["problem_set"]].limits
-    assert record["execution_time"] < limits.submission_seconds + MORE_SECONDS
+    limits = batch.problem_sets[record.provenance.problem_set].limits
+    assert record.seconds < limits.submission_seconds + MORE_SECONDS
 
 
 @pytest.mark.slow
@@ -304,14 +306,14 @@ def test_attack(batch: Batch, attack: Attack) -> None:
         pytest.skip(f"only for {attack.machine}")
     record = batch.results[attack.name].record
     check_record(batch, record, attack.points)
-    whole = json.dumps(record, ensure_ascii=False)
+    whole = to_json(record).decode()
     if attack.reason:
         assert re.search(attack.reason, whole), f"no reason like {attack.reason!r} in {whole[:3000]}"
     if attack.never:
         assert not re.search(attack.never, shown_to_students(record))
     if b"probe" in attack.path.read_bytes() and not attack.reason:
         # An attack that never got to its probes proves nothing.
-        assert "probe " in record["output"] + record["extra_data"]["staff_output"], whole[:3000]
+        assert "probe " in record.output + record.staff_output, whole[:3000]
 
 
 @pytest.mark.slow
@@ -320,9 +322,9 @@ def test_the_next_submission_is_graded_as_if_nothing_had_happened(batch: Batch, 
     if attack.machine not in ("", platform.machine()):
         pytest.skip(f"only for {attack.machine}")
     record = batch.honest[attack.name[: 64 - len("honest-")]].record
-    assert not record["extra_data"]["provenance"]["fault"]
-    assert record["score"] == batch.full(attack.problem_set)
-    assert record["output"] == record["extra_data"]["staff_output"] == ""
+    assert record.is_sound
+    assert record.score == batch.full(attack.problem_set)
+    assert record.output == record.staff_output == ""
 
 
 @pytest.mark.slow
@@ -331,8 +333,8 @@ def test_poisoned_file(batch: Batch, name: str) -> None:
     record = batch.results[f"intake-{name}"].record
     points = INTAKE_FILES[name][2]
     check_record(batch, record, points)
-    assert points or record["tests"][0]["output"], "no reason is given"
-    assert batch.honest[f"intake-{name}"].record["score"] == FULL
+    assert points or record.told(record.verdicts[0]), "no reason is given"
+    assert batch.honest[f"intake-{name}"].record.score == FULL
 
 
 @pytest.mark.slow
@@ -385,10 +387,9 @@ def test_the_table_holds_nothing_that_a_terminal_obeys(batch: Batch) -> None:
 
 @pytest.mark.slow
 def test_the_journal_is_valid_and_holds_no_control_characters(batch: Batch) -> None:
-    for one in batch.results.values():
-        text = one.path.read_text(encoding="utf-8")
-        assert json.loads(text) == one.record or one.record["extra_data"]
-        assert not OBEYED.search(text), one.path.name
+    for stored in batch.results.values():
+        assert read(stored.path) == stored.record
+        assert not OBEYED.search(stored.path.read_text(encoding="utf-8")), stored.path.name
 
 
 # --- the intake

@@ -8,8 +8,8 @@ import hashlib
 import json
 import multiprocessing
 import os
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -19,6 +19,8 @@ from hypothesis import strategies as st
 from autograder import journal as journal_module
 from autograder.intake import Submission
 from autograder.journal import Attempt, Journal, JournalError
+from autograder.record import QuestionScore, Record, to_json
+from tests.support import records
 
 NOON = datetime.datetime(2026, 9, 20, 12, tzinfo=datetime.UTC)
 LATER = NOON + datetime.timedelta(hours=3)
@@ -28,9 +30,9 @@ def submission(source: bytes, *, student: str = "s001", submitted: datetime.date
     return Submission(student, "ps1.py", source, submitted, "folder/s001.py")
 
 
-def record(*, fault: str = "", suite: str = "v1", score: float = 1.0) -> dict[str, Any]:
-    provenance = {"fault": fault, "suite": suite, "engine": "1"}
-    return {"score": score, "extra_data": {"provenance": provenance}}
+def record(*, fault: str = "", suite: str = "v1", score: float = 1.0) -> Record:
+    question = QuestionScore(id="mix", title="Mix", kind="code", score=score, points=9.0, undone=False)
+    return records.record([question], fault=fault, provenance=records.provenance(suite=suite))
 
 
 @pytest.fixture
@@ -178,16 +180,17 @@ def test_numbers_sort_as_numbers(journal: Journal) -> None:
     folder = journal.root / "s001"
     folder.mkdir(parents=True)
     for name in ("999.json", "1000.json", "998.r10.json", "998.r2.json", "998.json"):
-        (folder / name).write_text(json.dumps(record()), encoding="utf-8")
+        (folder / name).write_bytes(to_json(record()))
     assert names(journal) == ["998.json", "998.r2.json", "998.r10.json", "999.json", "1000.json"]
 
 
 def test_what_is_stored_is_what_was_appended(journal: Journal, attempt: Attempt) -> None:
-    written = record() | {"output": "ü 漢 \ud800 \u202e", "nested": [{"x": 1.5, "y": None}]}
+    figures = {"heatmap": {"x": 1.5, "y": None}, "curve": None}
+    written = replace(record(), output="ü 漢 \ud800 \u202e", figures=figures)
     stored = journal.append(attempt, written)
     assert stored.record == written
     assert journal.records("s001") == [stored]
-    assert json.loads(stored.path.read_bytes()) == written
+    assert json.loads(stored.path.read_bytes())["output"] == "ü 漢 � �"
 
 
 def test_nothing_is_ever_overwritten(journal: Journal) -> None:
@@ -209,7 +212,7 @@ def test_nothing_is_ever_overwritten(journal: Journal) -> None:
 def test_a_number_taken_meanwhile_is_left_alone(journal: Journal, attempt: Attempt, monkeypatch: pytest.MonkeyPatch) -> None:
     # Another process writes 001.json between the look into the folder and the write.
     write = journal_module._write_new
-    rivals = iter([json.dumps(record(suite="rival")).encode()])
+    rivals = iter([to_json(record(suite="rival"))])
 
     def with_a_rival(path: Path, content: bytes) -> bool:
         for rival in rivals:
@@ -219,7 +222,7 @@ def test_a_number_taken_meanwhile_is_left_alone(journal: Journal, attempt: Attem
     monkeypatch.setattr(journal_module, "_write_new", with_a_rival)
     stored = journal.append(attempt, record(suite="mine"))
     assert stored.path.name == "001.r2.json"
-    assert [one.provenance["suite"] for one in journal.records("s001")] == ["rival", "mine"]
+    assert [stored.record.provenance.suite for stored in journal.records("s001")] == ["rival", "mine"]
 
 
 def test_find_gives_the_newest_sound_grading_by_these_tests_and_this_engine(journal: Journal, attempt: Attempt) -> None:
@@ -239,7 +242,7 @@ def test_find_gives_the_newest_sound_grading_by_these_tests_and_this_engine(jour
 
 
 def scores(journal: Journal, student: str = "s001") -> dict[int, float]:
-    return {number: stored.record["score"] for number, stored in journal.in_force(student).items()}
+    return {number: stored.record.score for number, stored in journal.in_force(student).items()}
 
 
 def test_the_first_sound_grading_counts(journal: Journal, attempt: Attempt) -> None:
@@ -414,7 +417,7 @@ def test_writers_in_several_processes_lose_nothing(journal: Journal) -> None:
     assert set(sources) == {b"shared", *(b"%d-%d" % (worker, number) for worker in range(4) for number in range(6))}
     # Two that bring the same bytes in at the same moment, without the lock, take turns at one number: never the same twice.
     assert sources.count(b"shared") == 1
-    scored = [one.record["score"] for one in stored]
+    scored = [grading.record.score for grading in stored]
     assert [scored.count(worker) for worker in range(4)] == [12] * 4
     for number in range(1, len(attempts) + 1):
         runs = [one.run for one in stored if one.attempt == number]

@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -304,14 +305,16 @@ def test_the_engine_grades_what_nbgrader_collected_and_fills_its_gradebook(
     journal = Journal(tmp_path / "ps1")
     attempts = [journal.add(one) for one in found if one.student == "s003"]
     [stored] = run.grade(ROOT, problem_set, attempts, journal, lambda _: None, jobs=1)
-    questions = stored.record["extra_data"]["questions"]
-    assert {one["id"]: one["score"] for one in questions if one["kind"] != "written"} == points["s003"]
-    assert stored.record["extra_data"]["look"] == []
+    questions = stored.record.questions
+    assert {question.id: question.score for question in questions if question.kind != "written"} == points["s003"]
+    assert stored.record.look == ()
 
     url = gradebook_url(folder)
     for grade in grades(course, problem_set, journal):
-        grade.stored.record["extra_data"]["questions"][0]["score"] = 1.0  # as if the tests were others since
-        sync(url, course, problem_set, [grade])
+        first, *others = grade.stored.record.questions
+        record = replace(grade.stored.record, questions=(replace(first, score=1.0), *others))
+        # As if the tests were others since.
+        sync(url, course, problem_set, [replace(grade, stored=replace(grade.stored, record=record))])
     with nbgrader_api(folder).gradebook as book:
         assert book.find_submission("ps1", "s003").score == sum(points["s003"].values()) - points["s003"]["mix"] + 1
         assert book.find_submission("ps1", "noisy").score == sum(points["noisy"].values())

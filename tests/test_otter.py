@@ -23,7 +23,7 @@ from autograder.course import CourseError, load_course
 from autograder.kit.embedded import NotPassed, graded_tests, report, require_passed, run_tests
 from autograder.platforms.otter import otter_files
 from autograder.platforms.suite import question_suite
-from autograder.worker import import_file
+from autograder.suite import import_file
 
 ROOT = Path(__file__).resolve().parents[1]
 COURSE = load_course(ROOT)

@@ -19,7 +19,10 @@ from autograder.course import load_course
 from autograder.grades import Manual, grades
 from autograder.intake import Submission
 from autograder.journal import Journal
+from autograder.record import QuestionScore, Record
 from autograder.regrade import changes, counts
+from autograder.testing.bench import Status
+from tests.support import records
 
 pytestmark = pytest.mark.slow
 
@@ -194,8 +197,8 @@ def test_an_attempt_after_the_regrade_is_graded_by_todays_tests(story: Story) ->
     assert {name for name in new if not name.startswith("_objects")} == {"s002/002.attempt.json", "s002/002.json"}
     problem_set = load_course(story.course.root).problem_set("tiny")
     first, again, second = story.course.journal.records("s002")
-    assert second.provenance["suite"] == again.provenance["suite"] == problem_set.suite_hash()
-    assert first.provenance["suite"] != problem_set.suite_hash()
+    assert second.record.provenance.suite == again.record.provenance.suite == problem_set.suite_hash()
+    assert first.record.provenance.suite != problem_set.suite_hash()
     assert "s002 #2" in story.answers["new attempt"].stdout
 
 
@@ -312,22 +315,18 @@ def test_a_damaged_journal_is_told_in_a_sentence(continued: TinyCourse, place: s
 # --- what changed, and why
 
 
-def record(*tests: tuple[str, str, str, float, float]) -> dict[str, Any]:
+def record(*tests: tuple[str, str, str, float, float]) -> Record:
     """A record of tests: name, question, outcome, score and worth."""
     points: dict[str, float] = {}
     for _, question, _, score, _ in tests:
         points[question] = points.get(question, 0) + score
-    return {
-        "score": sum(points.values()),
-        "tests": [
-            {"max_score": worth, "extra_data": {"test": name, "question": question, "outcome": outcome}}
-            for name, question, outcome, _, worth in tests
+    return records.record(
+        [
+            QuestionScore(id=question, title="", kind="code", score=score, points=9, undone=False)
+            for question, score in points.items()
         ],
-        "extra_data": {
-            "questions": [{"id": question, "score": score, "kind": "code"} for question, score in points.items()],
-            "provenance": {"fault": "", "suite": "", "engine": "1"},
-        },
-    }
+        [records.verdict(name, question, Status(outcome), worth) for name, question, outcome, _, worth in tests],
+    )
 
 
 def test_every_kind_of_change_has_its_reason(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import json
 import random
 import re
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +25,8 @@ from autograder.feedback.similarity import Pair, similar_pairs
 from autograder.feedback.statistics import FEWEST, by_question, by_test, faults, mistakes
 from autograder.grades import Grade, grades
 from autograder.journal import Journal, Stored
+from autograder.record import Look, QuestionScore, Reason
+from autograder.testing.bench import Status
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -55,10 +56,9 @@ def page(journal: Journal, graded: list[Grade], pairs: list[Pair] | None = None)
     )  # fmt: skip
 
 
-def changed(grade: Grade, student: str, change: Callable[[dict[str, Any]], None]) -> Grade:
-    record = deepcopy(grade.stored.record)
-    change(record)
-    return replace(grade, student=student, stored=replace(grade.stored, record=record))
+def changed(grade: Grade, student: str, **changes: Any) -> Grade:
+    """The grade of another student, whose record differs in `changes`."""
+    return replace(grade, student=student, stored=replace(grade.stored, record=replace(grade.stored.record, **changes)))
 
 
 def many(grade: Grade, count: int) -> tuple[list[Grade], np.ndarray]:
@@ -66,37 +66,30 @@ def many(grade: Grade, count: int) -> tuple[list[Grade], np.ndarray]:
     points = np.random.default_rng(1).integers(0, 3, (count, len(PS1.assignment.questions))).astype(float)
     points[:, -1] = 0  # a written answer that nobody gave
 
-    def scored(row: np.ndarray) -> Callable[[dict[str, Any]], None]:
-        def change(record: dict[str, Any]) -> None:
-            for entry, score in zip(record["extra_data"]["questions"], row, strict=True):
-                entry.update(score=score, undone=entry["kind"] == "written")
+    def scored(row: np.ndarray) -> tuple[QuestionScore, ...]:
+        pairs = zip(grade.stored.record.questions, row, strict=True)
+        return tuple(replace(entry, score=score, undone=entry.kind == "written") for entry, score in pairs)
 
-        return change
-
-    return [changed(grade, f"t{place:03d}", scored(row)) for place, row in enumerate(points)], points
+    return [changed(grade, f"t{place:03d}", questions=scored(row)) for place, row in enumerate(points)], points
 
 
 # --- numbers
 
 
 def test_costly_gradings_are_the_slowest_and_the_largest(journal: Journal, graded: dict[str, Grade]) -> None:
-    def cost(place: int) -> Callable[[dict[str, Any]], None]:
-        def change(record: dict[str, Any]) -> None:
-            # The slowest ten hold least.
-            record["execution_time"] = float(place)
-            record["extra_data"]["peak_memory"] = (100 - place) * 10**6
-
-        return change
-
-    students = [changed(graded[MISTAKEN], f"t{place:03d}", cost(place)) for place in range(30)]
+    # The slowest ten hold least.
+    students = [
+        changed(graded[MISTAKEN], f"t{place:03d}", seconds=float(place), peak_memory=(100 - place) * 10**6)
+        for place in range(30)
+    ]
     _, _, section = page(journal, students).partition('id="time"')
     rows = re.findall(r'<th scope="row">(t\d+)</th><td class="n">(.*?)</td><td class="n">(.*?)</td>', section)
     assert rows == [(f"t{place:03d}", f"{place:.1f}", str(100 - place)) for place in [*range(29, 19, -1), *range(9, -1, -1)]]
     assert "15.0 s in the middle, 29.0 s at most, 435 s in all" in section
 
 
-def test_a_record_from_before_memory_was_counted_has_a_row_without_it(journal: Journal, graded: dict[str, Grade]) -> None:
-    old = changed(graded[MISTAKEN], "t001", lambda record: record["extra_data"].pop("peak_memory"))
+def test_a_record_whose_memory_is_not_known_has_a_row_without_it(journal: Journal, graded: dict[str, Grade]) -> None:
+    old = changed(graded[MISTAKEN], "t001", peak_memory=0)
     _, _, section = page(journal, [old]).partition('id="time"')
     assert re.search(r'<th scope="row">t001</th><td class="n">[\d.]+</td><td class="n"></td>', section)
 
@@ -130,16 +123,18 @@ def test_a_written_answer_counts_once_a_person_has_read_it(graded: dict[str, Gra
 
 
 def test_pass_rates_are_of_those_for_whom_a_test_was_run(graded: dict[str, Grade]) -> None:
-    outcomes = ["passed", "failed", "failed", "blocked", "fault"]
+    first, *others = graded[MISTAKEN].stored.record.verdicts
 
-    def ended(outcome: str) -> Callable[[dict[str, Any]], None]:
-        return lambda record: record["tests"][0]["extra_data"].update(outcome=outcome, seconds=len(outcome))
+    def ended(status: Status) -> Grade:
+        verdicts = (replace(first, status=status, seconds=len(status)), *others)
+        return changed(graded[MISTAKEN], status, verdicts=verdicts)
 
-    found = by_test([changed(graded[MISTAKEN], outcome, ended(outcome)) for outcome in outcomes])
-    assert len(found) == len(graded[MISTAKEN].stored.record["tests"])
+    statuses = [Status.PASSED, Status.FAILED, Status.FAILED, Status.BLOCKED, Status.FAULT]
+    found = by_test(list(map(ended, statuses)))
+    assert len(found) == len(others) + 1
     assert found[0].rate == pytest.approx(1 / 3)
     assert (found[0].blocked, found[0].faults, found[0].median, found[0].longest) == (1, 1, 6, 7)
-    titles = [test["name"].split(": ", 1)[1] for test in graded[MISTAKEN].stored.record["tests"]]
+    titles = [verdict.title for verdict in graded[MISTAKEN].stored.record.verdicts]
     assert [figures.title for figures in found] == titles
     assert all(titles)
 
@@ -159,13 +154,12 @@ def test_mistakes_are_counted_by_student_most_common_first(graded: dict[str, Gra
 
 
 def outputs(grade: Grade) -> str:
-    return "\n".join(test["output"] for test in grade.stored.record["tests"])
+    return "\n".join(map(grade.stored.record.told, grade.stored.record.verdicts))
 
 
 def test_faults_are_listed_and_settled_by_a_later_grading(graded: dict[str, Grade]) -> None:
     sound = graded[MISTAKEN].stored
-    record = deepcopy(sound.record)
-    record["extra_data"]["provenance"]["fault"] = "Traceback\nOSError: no space"
+    record = replace(sound.record, fault="Traceback\nOSError: no space")
     failed = [Stored(attempt, 1, sound.path, record) for attempt in (1, 2)]
     found = faults([("s003", [*failed, replace(sound, run=2)])])
     assert [(fault.attempt, fault.reason, fault.settled) for fault in found] == [
@@ -180,9 +174,7 @@ def test_the_page_holds_every_question_test_and_student_who_needs_a_person(
     html = page(journal, list(graded.values()), [Pair("s003", "s016", 0.75, 0.5)])
     for question in PS1.assignment.questions:
         assert question.title in html
-    assert html.count("<td>hidden</td>") == sum(
-        test["extra_data"]["hidden"] for test in graded[MISTAKEN].stored.record["tests"]
-    )
+    assert html.count("<td>hidden</td>") == sum(verdict.hidden for verdict in graded[MISTAKEN].stored.record.verdicts)
     assert "s404" in html
     assert "75 %" in html
     assert "http" not in re.sub(r'xmlns(:xlink)?="[^"]*"|http-equiv|https://tracker.invalid', "", html)
@@ -276,14 +268,10 @@ def test_any_bytes_can_be_compared_and_the_order_does_not_matter(files: list[tup
 def opened(browser: Browser, tmp_path: Path, journal: Journal, graded: dict[str, Grade]) -> Callable[..., Page]:
     """Opens the page of many students and a hostile one."""
 
-    def hostile(record: dict[str, Any]) -> None:
-        record["extra_data"]["look"] += [
-            "</script><script>window.hurt = 1; alert(1)</script>",
-            "<img src=x onerror=alert(1)>",
-        ]
-
+    attacks = ("</script><script>window.hurt = 1; alert(1)</script>", "<img src=x onerror=alert(1)>")
+    look = (*graded[HOSTILE].stored.record.look, *(Look(Reason.PROBLEM, attack) for attack in attacks))
     students, _ = many(graded[MISTAKEN], 25)
-    html = page(journal, [*students, graded[NOTEBOOK], changed(graded[HOSTILE], HOSTILE, hostile)])
+    html = page(journal, [*students, graded[NOTEBOOK], changed(graded[HOSTILE], HOSTILE, look=look)])
     path = tmp_path / "report.html"
     path.write_text(html, encoding="utf-8")
 

@@ -25,7 +25,7 @@ from autograder.testing.student import (
     Student,
     StudentError,
     Undefined,
-    question_of,
+    call_digest,
 )
 
 SOURCE = b"""
@@ -131,7 +131,7 @@ def asks(name: str, *cases: Any) -> list[Ask]:
     found = []
     for case in cases:
         deferred = wire.Deferred.of(((case,), {}))
-        found.append(Ask(name, deferred, question_of(name, deferred), FAST.call_seconds))
+        found.append(Ask(name, deferred, call_digest(name, deferred), FAST.call_seconds))
     return found
 
 
@@ -146,7 +146,7 @@ def test_calls_made_ahead_answer_the_tests(runner: GuestRunner, student: Student
     with pytest.raises(IndexError, match=r"`raises` raised IndexError: .*\n  line \d+, in raises"):
         student.raises(1)
     assert student.value("counted") == 10, "none was made again"
-    assert set(runner.spent_ahead) == {ask.question for ask in known}
+    assert set(runner.spent_ahead) == {ask.digest for ask in known}
     # What was not asked ahead is asked now.
     assert student.count(np.ones(3)).tolist() == [1, 1, 1]
     assert student.value("counted") == 12
@@ -171,13 +171,13 @@ def test_functions_that_take_long_are_asked_in_their_turn(runner: GuestRunner, s
     assert [student.waits(seconds) for seconds in (0.3, 0.32)] == [0.3, 0.32]
     assert student.count(1.0) == 1.0
     slow, *_ = asks("waits", 0.3)
-    assert runner.spent_ahead[slow.question] > 0.3
+    assert runner.spent_ahead[slow.digest] > 0.3
 
 
 def test_a_guest_that_ends_ahead_decides_nothing(runner: GuestRunner, student: Student) -> None:
     runner.ask_ahead([*asks("waits", 0.03), *asks("leaves_at", 1, 2, 3), *asks("plus_one", 1.0)])
     # What took long was answered at once, and is known; of the rest every call is made when its turn comes.
-    assert [ask.question for ask in asks("waits", 0.03)] == list(runner.spent_ahead)
+    assert [ask.digest for ask in asks("waits", 0.03)] == list(runner.spent_ahead)
     assert [student.leaves_at(number) for number in (1, 2)] == [1, 2]
     with pytest.raises(Stopped, match="ended the whole process"):
         student.leaves_at(3)

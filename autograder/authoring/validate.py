@@ -16,12 +16,13 @@ from autograder.authoring.release import problem_set_files
 from autograder.authoring.sources import Check, source_checks
 from autograder.course import Course, CourseError, ProblemSet
 from autograder.intake import Submission
-from autograder.journal import Record
-from autograder.run import Conditions, Task, WorkerError, cores, graded
-from autograder.testing.bench import FAILED
+from autograder.messages import Conditions, Task
+from autograder.record import Record
+from autograder.run import WorkerError, cores, graded
+from autograder.suite import import_file
+from autograder.testing.bench import Status
 from autograder.testing.student import UNDONE
 from autograder.variants import Variant
-from autograder.worker import import_file
 
 # At least this share of a question's generated mutants must lose points.
 KILLED_SHARE = 0.95
@@ -41,16 +42,16 @@ class _Graded:
         self.problem_set = problem_set
         self.records = dict(records)
 
-    def outcomes(self, key: Key) -> dict[str, str]:
-        return {test["extra_data"]["test"]: test["extra_data"]["outcome"] for test in self.records[key]["tests"]}
+    def outcomes(self, key: Key) -> dict[str, Status]:
+        return {verdict.test: verdict.status for verdict in self.records[key].verdicts}
 
     def not_passed(self, key: Key) -> dict[str, str]:
         """The question of each test that the submission did not pass, by the test's name."""
-        tests = self.records[key]["tests"]
-        return {test["extra_data"]["test"]: test["extra_data"]["question"] for test in tests if test["status"] != "passed"}
+        verdicts = self.records[key].verdicts
+        return {verdict.test: verdict.question for verdict in verdicts if verdict.status is not Status.PASSED}
 
     def fault(self, key: Key) -> str:
-        return str(self.records[key]["extra_data"]["provenance"]["fault"])
+        return self.records[key].fault
 
 
 def validate(
@@ -111,7 +112,7 @@ def _graded_checks(
     yield Check(
         "the reference needs at most a tenth of the limits",
         [f"{test} passes, but not with a tenth of time and memory" for test in failing],
-        f"{found.records['reference', 'module']['execution_time']:.2f} s in all",
+        f"{found.records['reference', 'module'].seconds:.2f} s in all",
     )
 
     tests_of_name, tests_of_question = _uses(found)
@@ -147,23 +148,22 @@ def _reference_problems(found: _Graded) -> Iterator[str]:
     key = ("reference", "module")
     if found.fault(key):
         yield f"the grader failed: {found.fault(key)}"
-    for test in found.records[key]["tests"]:
-        if test["status"] != "passed":
-            extra = test["extra_data"]
-            yield f"{extra['test']}: {extra['outcome']}: {extra['message'].partition(chr(10))[0]}"
-    for problem in found.records[key]["extra_data"]["problems"]:
+    for verdict in found.records[key].verdicts:
+        if verdict.status is not Status.PASSED:
+            yield f"{verdict.test}: {verdict.status}: {verdict.message.partition(chr(10))[0]}"
+    for problem in found.records[key].problems:
         yield f"the reference does not run: {problem}"
 
 
 def _template_problems(found: _Graded) -> Iterator[str]:
     for key, record in found.records.items():
         if key[0] == "template":
-            for question in record["extra_data"]["questions"]:
-                if question["score"]:
-                    yield f"{key[1]}: {question['id']} earns {question['score']:g} points with nothing done"
-                elif not question["undone"]:
-                    yield f"{key[1]}: {question['id']} does not say {UNDONE!r}"
-            for problem in record["extra_data"]["problems"]:
+            for question in record.questions:
+                if question.score:
+                    yield f"{key[1]}: {question.id} earns {question.score:g} points with nothing done"
+                elif not question.undone:
+                    yield f"{key[1]}: {question.id} does not say {UNDONE!r}"
+            for problem in record.problems:
                 yield f"{key[1]} does not run: {problem}"
 
 
@@ -200,11 +200,10 @@ def _uses(found: _Graded) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[s
         name: () for question in found.problem_set.assignment.questions for name in question.names
     }
     by_question: dict[str, tuple[str, ...]] = {question.id: () for question in found.problem_set.assignment.questions}
-    for test in found.records["reference", "module"]["tests"]:
-        extra = test["extra_data"]
-        for name in extra["uses"]:
-            by_name[name] = (*by_name.get(name, ()), extra["test"])
-        by_question[extra["question"]] = (*by_question[extra["question"]], extra["test"])
+    for verdict in found.records["reference", "module"].verdicts:
+        for name in verdict.uses:
+            by_name[name] = (*by_name.get(name, ()), verdict.test)
+        by_question[verdict.question] = (*by_question[verdict.question], verdict.test)
     return by_name, by_question
 
 
@@ -222,7 +221,8 @@ def _mutants_check(found: _Graded, mutants: Mapping[str, Variant]) -> Check:
 def _hints_check(found: _Graded, mutants: Mapping[str, Variant]) -> Check:
     problems = []
     for name, mutant in mutants.items():
-        said = "\n".join(test["output"] for test in found.records["mutants", name]["tests"])
+        record = found.records["mutants", name]
+        said = "\n".join(map(record.told, record.verdicts))
         if not mutant.hint or mutant.hint not in said:
             problems.append(f"{name} does not get its hint")
     covered = {mutant.question for mutant in mutants.values()}
@@ -237,22 +237,21 @@ def _silence_check(found: _Graded, mutants: Mapping[str, Variant]) -> Check:
     problems = []
     messages = 0
     for name in mutants:
-        for test in found.records["mutants", name]["tests"]:
-            extra = test["extra_data"]
-            if extra["hidden"] and extra["outcome"] == FAILED and "should be" in extra["message"]:
+        record = found.records["mutants", name]
+        for verdict in record.verdicts:
+            if verdict.hidden and verdict.status is Status.FAILED and "should be" in verdict.message:
                 messages += 1
-                if extra["message"] in test["name"] + test["output"]:
-                    problems.append(f"{extra['test']} shows students: {extra['message']}")
+                if verdict.message in verdict.title + record.told(verdict):
+                    problems.append(f"{verdict.test} shows students: {verdict.message}")
     return Check("hidden tests keep their numbers", problems, f"{messages} messages")
 
 
 def _alternatives_check(found: _Graded, alternatives: Mapping[str, Variant]) -> Check:
     problems = []
     for name in alternatives:
-        for test in found.records["alternatives", name]["tests"]:
-            if test["status"] != "passed":
-                extra = test["extra_data"]
-                problems.append(f"{name} fails {extra['test']}: {extra['message'].partition(chr(10))[0]}")
+        for verdict in found.records["alternatives", name].verdicts:
+            if verdict.status is not Status.PASSED:
+                problems.append(f"{name} fails {verdict.test}: {verdict.message.partition(chr(10))[0]}")
     covered = {alternative.question for alternative in alternatives.values()}
     for question in found.problem_set.assignment.questions:
         if question.kind == "code" and question.id not in covered:

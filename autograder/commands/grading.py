@@ -31,10 +31,12 @@ from autograder.commands.common import (
 )
 from autograder.course import CourseError, ProblemSet
 from autograder.intake import FORM_NAMES, FormError, Unreadable, find_roster, find_submissions
-from autograder.journal import Journal, Stored, is_sound
+from autograder.journal import Journal, Stored
+from autograder.messages import Conditions
+from autograder.record import to_plain
 from autograder.regrade import changes, counts
 from autograder.regrade import regrade as regrade_attempts
-from autograder.run import Conditions, cores
+from autograder.run import cores
 from autograder.run import grade as grade_attempts
 from autograder.sandbox.backends import BACKENDS
 from autograder.table import changes_table, grades_table, history_table
@@ -95,7 +97,10 @@ def grade(
     if as_json:
         document = {
             "problem_set": chosen.slug,
-            "results": [{"attempt": one.attempt, "run": one.run, **one.record} for one in stored],
+            "results": [
+                {"attempt": grading.attempt, "run": grading.run, "score": grading.record.score, **to_plain(grading.record)}
+                for grading in stored
+            ],
             "not_graded": [_listed(entry) for entry in listed if not entry.graded],
             "look_at": [_listed(entry) for entry in listed if entry.graded],
         }
@@ -104,7 +109,7 @@ def grade(
         out.print(grades_table(chosen, stored, listed))
         _say_outdated(chosen, stored)
         out.print(f"records: {journal.root}", highlight=False, soft_wrap=True)
-    raise typer.Exit(NEEDS_YOU if listed or not all(map(is_sound, stored)) else 0)
+    raise typer.Exit(NEEDS_YOU if listed or not all(grading.record.is_sound for grading in stored) else 0)
 
 
 def _listed(entry: Unreadable) -> dict[str, str | None]:
@@ -160,7 +165,7 @@ def regrade(
             "run": run.number,
             "applied": applied,
             "changes": [vars(change) for change in found],
-            "faults": [{"student": one.provenance["student"], "attempt": one.attempt} for one in faults],
+            "faults": [{"student": fault.record.provenance.student, "attempt": fault.attempt} for fault in faults],
         }
         sys.stdout.write(json.dumps(document) + "\n")
     else:
@@ -214,7 +219,7 @@ def _check_students(wanted: Sequence[str], known: Sequence[str], where: str) -> 
 
 def _say_outdated(problem_set: ProblemSet, stored: Sequence[Stored]) -> None:
     suite = problem_set.suite_hash()
-    outdated = sum(one.provenance["suite"] != suite for one in stored)
+    outdated = sum(grading.record.provenance.suite != suite for grading in stored)
     if outdated:
         out.print(
             f"{outdated} of {len(stored)} were graded by earlier tests; "

@@ -12,8 +12,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from autograder.feedback.html import visible
 from autograder.runtime.figures import AxesView, FigureView, ImageView, Limits, LineView, Tick
+from autograder.text import bounded
 
 MAX_AXES, MAX_ARTISTS, MAX_TICKS, MAX_TEXT = 12, 50, 60, 120
 # A date would make every page another one; the rest would be noise.
@@ -140,5 +140,4 @@ def _set_axis(axes: Axes, axis: str, scale: str, limits: Limits, ticks: list[Tic
 
 
 def _short(text: str) -> str:
-    text = visible(_POWER.sub(lambda power: f"10{power[1].translate(_POWERS)}", text))
-    return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"
+    return bounded(_POWER.sub(lambda power: f"10{power[1].translate(_POWERS)}", text), MAX_TEXT)

@@ -10,16 +10,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
-from autograder.table import number
+from autograder.text import points_text, visible
 
 _CODE = re.compile(r"`([^`\n]+)`")
 # Course text only. Images would be requests, and raw HTML is refused by this preset.
 _MARKDOWN = MarkdownIt("js-default").disable("image")
-
-
-def visible(text: str) -> str:
-    """Text with a replacement mark for all that is not shown but obeyed: escapes, NULs, marks that turn the direction."""
-    return "".join(character if character.isprintable() or character in "\n\t" else "�" for character in text)
 
 
 def with_code(text: str) -> Markup:
@@ -55,4 +50,4 @@ _ENVIRONMENT = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_ENVIRONMENT.filters.update(code=with_code, markdown=markdown, moment=moment, number=number)
+_ENVIRONMENT.filters.update(code=with_code, markdown=markdown, moment=moment, number=points_text)

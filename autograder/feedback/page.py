@@ -1,13 +1,12 @@
 """The page a student reads: points, what each test says, their own output and figures, and what lateness cost.
 
-Of a test, only its title, its outcome and its `output` are used. What else a record holds of it is for staff.
+Of a hidden test, only title, outcome, safe message, slip and hint are used. What else a record holds of it is for staff.
 """
 
 from __future__ import annotations
 
 import datetime
 from dataclasses import dataclass
-from typing import Any
 
 from autograder import figure_record
 from autograder.assignment import Question
@@ -15,10 +14,15 @@ from autograder.course import ProblemSet
 from autograder.feedback import drawing
 from autograder.feedback.html import render
 from autograder.grades import Grade
-from autograder.testing.bench import BLOCKED, FAILED, FAULT, PASSED
+from autograder.record import Record, Verdict
+from autograder.testing.bench import Status
 
-WORDS = {PASSED: "passed", FAILED: "not passed", BLOCKED: "not run", FAULT: "fault of the grader"}
-_SLIP, _HINT = "Likely slip: ", "Hint: "
+WORDS = {
+    Status.PASSED: "passed",
+    Status.FAILED: "not passed",
+    Status.BLOCKED: "not run",
+    Status.FAULT: "fault of the grader",
+}
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,7 @@ class TestView:
     """One test, as its student may see it."""
 
     title: str
-    outcome: str
+    outcome: Status
     hidden: bool
     score: float
     possible: float
@@ -65,11 +69,11 @@ class QuestionView:
 
     @property
     def passed(self) -> list[TestView]:
-        return [test for test in self.tests if test.outcome == PASSED]
+        return [test for test in self.tests if test.outcome is Status.PASSED]
 
     @property
     def others(self) -> list[TestView]:
-        return [test for test in self.tests if test.outcome != PASSED]
+        return [test for test in self.tests if test.outcome is not Status.PASSED]
 
 
 def student_page(
@@ -94,46 +98,42 @@ def student_page(
 
 
 def _question(question: Question, grade: Grade) -> QuestionView:
-    extra = grade.stored.record["extra_data"]
+    record = grade.stored.record
     # A question that the problem set got later is not in an older record.
-    absent: dict[str, Any] = {"score": 0.0, "undone": True}
-    entry = next((entry for entry in extra["questions"] if entry["id"] == question.id), absent)
+    scored = record.question(question.id)
+    undone = scored.undone if scored else True
     return QuestionView(
         question=question,
-        score=grade.by_question.get(question.id, 0.0 if entry["undone"] else None),
+        score=grade.by_question.get(question.id, 0.0 if undone else None),
         overruled=question.kind != "written" and question.id in grade.manual,
-        undone=entry["undone"],
-        answer=entry.get("answer", ""),
+        undone=undone,
+        answer=scored.answer if scored else "",
         comment=grade.comments.get(question.id, ""),
-        tests=[_test(test) for test in grade.stored.record["tests"] if test["extra_data"]["question"] == question.id],
-        figure=_figure(extra.get("figures", {}), question.id),
+        tests=[_test(record, verdict) for verdict in record.verdicts_of(question.id)],
+        figure=_figure(record, question.id),
     )
 
 
-def _test(test: dict[str, Any]) -> TestView:
-    lines = test["output"].split("\n")
-    # Hint and slip are written last, so that what a submission printed before cannot pass for them.
-    hint = lines.pop().removeprefix(_HINT) if lines and lines[-1].startswith(_HINT) else ""
-    slip = lines.pop().removeprefix(_SLIP) if lines and lines[-1].startswith(_SLIP) else ""
+def _test(record: Record, verdict: Verdict) -> TestView:
     return TestView(
-        title=test["name"].partition(": ")[2],
-        outcome=test["extra_data"]["outcome"],
-        hidden=test["extra_data"]["hidden"],
-        score=test["score"],
-        possible=test["max_score"],
-        said="\n".join(lines),
-        slip=slip,
-        hint=hint,
+        title=verdict.title,
+        outcome=verdict.status,
+        hidden=verdict.hidden,
+        score=verdict.score,
+        possible=verdict.points,
+        said=verdict.said,
+        slip=record.slip_hint(verdict),
+        hint=verdict.hint,
     )
 
 
-def _figure(figures: dict[str, Any], question: str) -> FigureImage | None:
-    if question not in figures:
+def _figure(record: Record, question: str) -> FigureImage | None:
+    if question not in record.figures:
         return None
-    if figures[question] is None:
+    if record.figures[question] is None:
         return FigureImage("", "Your figure holds too much data to be shown here; the tests saw all of it.")
     try:
-        view = figure_record.from_json(figures[question])
+        view = figure_record.from_json(record.figures[question])
     except (ValueError, TypeError):
         return FigureImage("", "Your figure cannot be shown here; the tests saw it.")
     return FigureImage(drawing.image_source(view), drawing.description(view))

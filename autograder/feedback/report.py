@@ -58,12 +58,12 @@ def staff_page(
         mistakes=mistakes(grades),
         faults=faults((student, journal.records(student)) for student in attempts),
         ungraded=ungraded,
-        look=[(grade.student, look) for grade in grades if (look := grade.stored.record["extra_data"]["look"])],
+        look=[(grade.student, look) for grade in grades if (look := grade.stored.record.look_lines)],
         attempts=attempts,
         counts=sorted(Counter(map(len, attempts.values())).items()),
         timeline=charts.attempts_over_time(moments, due) if moments else "",
         due=due,
-        seconds=[grade.stored.record["execution_time"] for grade in grades],
+        seconds=[grade.stored.record.seconds for grade in grades],
         costly=_costly(grades),
         same=_same_files(grades),
         pairs=pairs,
@@ -78,10 +78,7 @@ def staff_page(
 
 def _costly(grades: Sequence[Grade]) -> list[tuple[str, float, int]]:
     """Student, seconds and bytes of the gradings that took longest and of those that held most memory, the slowest first."""
-    costs = [
-        (grade.student, grade.stored.record["execution_time"], grade.stored.record["extra_data"].get("peak_memory", 0))
-        for grade in grades
-    ]
+    costs = [(grade.student, grade.stored.record.seconds, grade.stored.record.peak_memory) for grade in grades]
     most = {cost for at in (1, 2) for cost in sorted(costs, key=lambda cost: cost[at], reverse=True)[:MOST_COSTLY]}
     return sorted(most, key=lambda cost: (-cost[1], cost[0]))
 
@@ -90,6 +87,6 @@ def _same_files(grades: Sequence[Grade]) -> list[list[str]]:
     """Students whose counting files are equal to the byte, in groups; those who have not begun are left out."""
     groups: dict[str, list[str]] = defaultdict(list)
     for grade in grades:
-        if not all(entry["undone"] for entry in grade.stored.record["extra_data"]["questions"]):
+        if not all(question.undone for question in grade.stored.record.questions):
             groups[grade.attempt.content].append(grade.student)
     return [students for students in groups.values() if len(students) > 1]

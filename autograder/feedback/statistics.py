@@ -6,13 +6,13 @@ import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from autograder.assignment import Question
 from autograder.course import ProblemSet
 from autograder.grades import Grade
-from autograder.journal import Stored, is_sound
-from autograder.testing.bench import BLOCKED, FAILED, FAULT, PASSED
+from autograder.journal import Stored
+from autograder.record import Verdict
+from autograder.testing.bench import Status
 
 # With fewer students a correlation is mostly noise: at 20 its standard error is about 0.2.
 FEWEST = 20
@@ -41,23 +41,23 @@ class TestFigures:
     title: str
     question: str
     hidden: bool
-    outcomes: Mapping[str, int]
+    outcomes: Mapping[Status, int]
     median: float
     longest: float
 
     @property
     def rate(self) -> float | None:
         """The share that passed, of those it was run for."""
-        run = self.outcomes[PASSED] + self.outcomes[FAILED]
-        return self.outcomes[PASSED] / run if run else None
+        run = self.outcomes[Status.PASSED] + self.outcomes[Status.FAILED]
+        return self.outcomes[Status.PASSED] / run if run else None
 
     @property
     def blocked(self) -> int:
-        return self.outcomes[BLOCKED]
+        return self.outcomes[Status.BLOCKED]
 
     @property
     def faults(self) -> int:
-        return self.outcomes[FAULT]
+        return self.outcomes[Status.FAULT]
 
 
 @dataclass(frozen=True)
@@ -96,20 +96,16 @@ def by_question(problem_set: ProblemSet, grades: Sequence[Grade]) -> list[Questi
                 mean=statistics.fmean(scores) / question.points if scores else None,
                 full=sum(score == question.points for score in scores),
                 none=sum(score == 0 for score in scores),
-                undone=sum(_entry(grade, question.id).get("undone", True) for grade in grades),
+                undone=sum(_is_undone(grade, question.id) for grade in grades),
                 discrimination=_correlation(scores, rest),
             )
         )
     return found
 
 
-def _entries(grade: Grade) -> list[dict[str, Any]]:
-    entries: list[dict[str, Any]] = grade.stored.record["extra_data"]["questions"]
-    return entries
-
-
-def _entry(grade: Grade, question: str) -> dict[str, Any]:
-    return next((entry for entry in _entries(grade) if entry["id"] == question), {})
+def _is_undone(grade: Grade, question: str) -> bool:
+    scored = grade.stored.record.question(question)
+    return scored is None or scored.undone
 
 
 def _correlation(some: Sequence[float], others: Sequence[float]) -> float | None:
@@ -120,26 +116,22 @@ def _correlation(some: Sequence[float], others: Sequence[float]) -> float | None
 
 def by_test(grades: Sequence[Grade]) -> list[TestFigures]:
     """The figures of each test that any of the counting records has, in the order in which they were run."""
-    entries: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    verdicts: dict[str, list[Verdict]] = defaultdict(list)
     for grade in grades:
-        for test in grade.stored.record["tests"]:
-            entries[test["extra_data"]["test"]].append(test)
-    found = []
-    for tests in entries.values():
-        extras = [test["extra_data"] for test in tests]
-        seconds = [extra["seconds"] for extra in extras]
-        found.append(
-            TestFigures(
-                # The newest wording, as the tests may have been changed between two gradings.
-                title=tests[-1]["name"].partition(": ")[2],
-                question=extras[-1]["question"],
-                hidden=extras[-1]["hidden"],
-                outcomes=Counter(extra["outcome"] for extra in extras),
-                median=statistics.median(seconds),
-                longest=max(seconds),
-            )
+        for verdict in grade.stored.record.verdicts:
+            verdicts[verdict.test].append(verdict)
+    return [
+        TestFigures(
+            # The newest wording, as the tests may have been changed between two gradings.
+            title=own[-1].title,
+            question=own[-1].question,
+            hidden=own[-1].hidden,
+            outcomes=Counter(verdict.status for verdict in own),
+            median=statistics.median(verdict.seconds for verdict in own),
+            longest=max(verdict.seconds for verdict in own),
         )
-    return found
+        for own in verdicts.values()
+    ]
 
 
 def mistakes(grades: Sequence[Grade]) -> list[Mistake]:
@@ -147,14 +139,10 @@ def mistakes(grades: Sequence[Grade]) -> list[Mistake]:
     students: dict[tuple[str, str], list[str]] = defaultdict(list)
     hints: dict[tuple[str, str], str] = {}
     for grade in grades:
-        told = {}
-        for test in grade.stored.record["tests"]:
-            if test["extra_data"]["slip"]:
-                lines = [line for line in test["output"].split("\n") if line.startswith("Likely slip: ")]
-                told[test["extra_data"]["question"], test["extra_data"]["slip"]] = lines[-1].partition(": ")[2]
-        for key, hint in told.items():
-            students[key].append(grade.student)
-            hints[key] = hint
+        for question in grade.stored.record.questions:
+            for slip in question.slips:
+                students[question.id, slip.mutant].append(grade.student)
+                hints[question.id, slip.mutant] = slip.hint
     found = [Mistake(*key, hints[key], who) for key, who in students.items()]
     return sorted(found, key=lambda mistake: (-len(mistake.students), mistake.question, mistake.slip))
 
@@ -164,12 +152,12 @@ def faults(records: Iterable[tuple[str, Sequence[Stored]]]) -> list[Fault]:
     return [
         Fault(
             student=student,
-            attempt=one.attempt,
-            run=one.run,
-            reason=one.provenance["fault"].strip().splitlines()[-1],
-            settled=any(is_sound(other) and other.attempt == one.attempt for other in stored),
+            attempt=stored.attempt,
+            run=stored.run,
+            reason=stored.record.fault.strip().splitlines()[-1],
+            settled=any(other.record.is_sound and other.attempt == stored.attempt for other in gradings),
         )
-        for student, stored in records
-        for one in stored
-        if not is_sound(one)
+        for student, gradings in records
+        for stored in gradings
+        if not stored.record.is_sound
     ]

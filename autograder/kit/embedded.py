@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from autograder.kit.local import explain
-from autograder.testing.bench import HIDDEN, PASSED, Outcome, block, outcome_of, seeded
+from autograder.testing.bench import HIDDEN, Outcome, Status, block, outcome_of, seeded
 from autograder.testing.forms import prediction_outcome
 from autograder.testing.ledger import Ledger
 from autograder.testing.marks import Graded
@@ -82,7 +82,7 @@ def report(outcomes: Sequence[Outcome]) -> str:
 def require_passed(namespace: dict[str, Any], suite: str, test: str) -> None:
     """Run one test of the suite in the file `suite`; raises `NotPassed`, with what a student may read, if it fails."""
     outcome = run_tests(namespace, json.loads(Path(suite).read_text(encoding="utf-8")), test)[-1]
-    if outcome.status != PASSED:
+    if outcome.status is not Status.PASSED:
         # The first line is the test's title, which otter shows by itself.
         reasons = [line.strip() for line in explain(outcome)[1:]]
         raise NotPassed("\n".join(reasons) or "the answer is not right")

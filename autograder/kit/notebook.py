@@ -68,8 +68,10 @@ def cell_points(suite: Mapping[str, Any]) -> float | None:
         return None
     # Imported here, as above.
     from autograder.kit.embedded import report, run_tests
-    from autograder.testing.bench import PASSED
+    from autograder.testing.bench import Status
 
     outcomes = run_tests(sys._getframe(1).f_globals, suite)
     print(report(outcomes))
-    return None if all(outcome.status == PASSED for outcome in outcomes) else sum(outcome.earned for outcome in outcomes)
+    return (
+        None if all(outcome.status is Status.PASSED for outcome in outcomes) else sum(outcome.earned for outcome in outcomes)
+    )

@@ -8,7 +8,6 @@ nbgrader makes of it may be given to students.
 from __future__ import annotations
 
 import json
-import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,12 +19,14 @@ from autograder.course import Course, ProblemSet
 from autograder.grades import Grade
 from autograder.journal import Journal
 from autograder.platforms.nbgrader import answer_cell, course_id, grade_cell, marks
+from autograder.record import Record, Verdict
+from autograder.testing.bench import Status
+from autograder.text import visible
 
 MAX_TEXT = 200_000
 WIDTH = 100
 GONE = "# This answer does not stand under its heading or in its cell. See the whole file, at the end."
-# Control characters, and those that turn the direction of text; tab and newline stay.
-_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_WORDS = {Status.PASSED: "passed", Status.FAILED: "failed", Status.BLOCKED: "not run", Status.FAULT: "fault of the grader"}
 
 CONFIG = '''"""nbgrader's settings, for formgrader in this folder."""
 
@@ -76,27 +77,26 @@ def write_config(folder: Path, course: Course) -> None:
         path.write_text(CONFIG.format(course_id=course_id(course)), encoding="utf-8")
 
 
-def grading_notebook(problem_set: ProblemSet, filename: str, source: bytes, record: dict[str, Any]) -> bytes:
+def grading_notebook(problem_set: ProblemSet, filename: str, source: bytes, record: Record) -> bytes:
     """The notebook for a submission and its record. The same input gives the same bytes."""
     titles = banners(problem_set)
-    entries = {entry["id"]: entry for entry in record["extra_data"]["questions"]}
     code = _cells(filename, source)
     pieces = _pieces(problem_set, code)
     cells = [_heading("title", f"# {problem_set.assignment.title}")]
     for question in problem_set.assignment.questions:
         name = answer_cell(question)
         cells.append(_heading(f"title-{name}", f"## {titles[question.id]}"))
-        entry = entries.get(question.id, {"score": 0, "undone": True})
+        scored = record.question(question.id)
         if question.kind == "written":
             own = marks(name, points=question.points, solution=True)
             # Formgrader colours all code as Python, but for this.
-            text = _wrapped(entry.get("answer", ""))
+            text = _wrapped(scored.answer if scored else "")
             cells.append(_code(name, text, {"nbgrader": own, "magics_language": "text"}))
         else:
             own = marks(name, points=None, solution=True)
             cells.append(_code(name, pieces.get(question.id, GONE), {"nbgrader": own}))
-            tests = [test for test in record["tests"] if test["extra_data"]["question"] == question.id]
-            said = f"{entry['score']:g} of {question.points:g} points\n" + "".join(map(_said, tests))
+            said = f"{scored.score if scored else 0:g} of {question.points:g} points\n"
+            said += "".join(_said(record, verdict) for verdict in record.verdicts_of(question.id))
             own = marks(grade_cell(question), points=question.points, solution=False)
             cells.append(_code(grade_cell(question), "# what the tests said", {"nbgrader": own}, said))
     cells.append(_heading("file", "## The whole file"))
@@ -136,20 +136,17 @@ def _wrapped(text: str) -> str:
     return "\n".join(line for one in text.strip().splitlines() for line in textwrap.wrap(one, WIDTH) or [""])
 
 
-def _said(test: dict[str, Any]) -> str:
+def _said(record: Record, verdict: Verdict) -> str:
     """What a student may read of a test."""
-    word = {"passed": "passed", "blocked": "not run", "fault": "fault of the grader"}.get(
-        test["extra_data"]["outcome"], "failed"
-    )
-    points = f"{test['score']:g} of {test['max_score']:g}"
-    lines = [f"{word}  {test['name'].partition(': ')[2]} ({points})", *test["output"].splitlines()]
+    points = f"{verdict.score:g} of {verdict.points:g}"
+    lines = [f"{_WORDS[verdict.status]}  {verdict.title} ({points})", *record.told(verdict).splitlines()]
     return "\n" + "\n    ".join(lines) + "\n"
 
 
 def _shown(text: str) -> str:
     """A text without characters that cannot be seen, and not longer than a person reads."""
     cut = "" if len(text) <= MAX_TEXT else "\n[cut here: the text is longer]"
-    return _UNSEEN.sub("\N{REPLACEMENT CHARACTER}", text[:MAX_TEXT].replace("\r\n", "\n")) + cut
+    return visible(text[:MAX_TEXT]) + cut
 
 
 def _cells(filename: str, source: bytes) -> list[tuple[str, str]]:

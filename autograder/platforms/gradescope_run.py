@@ -10,7 +10,7 @@ import datetime
 import json
 import sys
 import traceback
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +22,15 @@ from autograder.intake.entries import Refused, folder_entries
 from autograder.intake.handed import Handed, answer_pattern, answers
 from autograder.intake.moments import read_moment
 from autograder.intake.submission import FORMS
-from autograder.journal import Attempt, Record, Stored
-from autograder.run import Task, graded
+from autograder.journal import Attempt, Stored
+from autograder.messages import Task
+from autograder.platforms.gradescope_results import TEXT, result_of_test
+from autograder.record import Record
+from autograder.run import graded
+from autograder.testing.bench import Status
+from autograder.text import visible
 
 Results = dict[str, Any]
-TEXT = "text"  # Gradescope shows it as it stands: no markup, no terminal codes
 NOT_YOURS = """Your work could not be graded. This is a fault of the grader, not of your work, and costs you no points.
 Please tell your instructor. There is no need to hand in again."""
 
@@ -66,8 +70,8 @@ def results_of(folder: Path, source: Path) -> Results:
     except NotHandedIn as error:
         return {"score": 0, "output": str(error), "output_format": TEXT, "stdout_visibility": "hidden", "tests": []}
     [(_, record)] = graded(course.root, problem_set, {"": Task(submission)}, jobs=1)
-    if record["extra_data"]["provenance"]["fault"]:
-        return fault(record["extra_data"]["provenance"]["fault"])
+    if not record.is_sound:
+        return fault(record.fault)
     late = lateness(course, problem_set, delivery, submission, record)
     return to_results(problem_set, record, delivery, late, remark)
 
@@ -139,38 +143,34 @@ def to_results(problem_set: ProblemSet, record: Record, delivery: Delivery, late
     """
     tests: list[Results] = []
     overview: list[str] = []
-    for place, question in enumerate(record["extra_data"]["questions"], start=1):
-        if question["kind"] == "written":
-            points = f"{question['max_score']:g} point" + ("s" if question["max_score"] != 1 else "")
-            said = f"{points}, given by a person: " + ("handed in" if not question["undone"] else "there is no answer yet")
+    for place, question in enumerate(record.questions, start=1):
+        if question.kind == "written":
+            points = f"{question.points:g} point" + ("s" if question.points != 1 else "")
+            said = f"{points}, given by a person: " + ("there is no answer yet" if question.undone else "handed in")
             tests.append(
                 {
                     "number": f"{place}",
-                    "name": f"{question['id']}: {question['title']}",
+                    "name": f"{question.id}: {question.title}",
                     "output": f"{said}.",
                     "output_format": TEXT,
                     "visibility": "visible",
-                    "tags": [question["id"]],
+                    "tags": [question.id],
                 }
             )
-            overview.append(f"{question['id']}: {said}")
+            overview.append(f"{question.id}: {said}")
             continue
-        own = [test for test in record["tests"] if test["extra_data"]["question"] == question["id"]]
-        for number, test in enumerate(own, start=1):
-            shown = {key: test[key] for key in ("name", "score", "max_score", "status", "visibility", "tags")}
-            output = {"number": f"{place}.{number}", "output": plain(test["output"]), "output_format": TEXT}
-            tests.append({**shown, **output})
-        overview.append(f"{question['id']}: {question['score']:g} of {question['max_score']:g} points")
+        for number, verdict in enumerate(record.verdicts_of(question.id), start=1):
+            tests.append({"number": f"{place}.{number}", **result_of_test(record, verdict)})
+        overview.append(f"{question.id}: {question.score:g} of {question.points:g} points")
     notes = [remark, f"Attempt {late.attempt.number}.", *late.notes]
     if late.penalty:
         notes.append("The points shown here are those before lateness is counted.")
-    problems = record["extra_data"]["problems"]
     parts = [*filter(None, notes), "", *overview]
-    parts += ["", "While your file ran:", *problems] if problems else []
-    parts += ["", "Your own output:", record["output"]] if record["output"].strip() else []
+    parts += ["", "While your file ran:", *record.problems] if record.problems else []
+    parts += ["", "Your own output:", record.output] if record.output.strip() else []
     return {
-        "execution_time": record["execution_time"],
-        "output": plain("\n".join(parts)),
+        "execution_time": record.seconds,
+        "output": visible("\n".join(parts)),
         "output_format": TEXT,
         "stdout_visibility": "hidden",
         "tests": [*tests, _staff(_for_staff(record))],
@@ -180,7 +180,7 @@ def to_results(problem_set: ProblemSet, record: Record, delivery: Delivery, late
             "days_late": late.days_late,
             "penalty": late.penalty,
             "earlier": [_iso(time) for time in delivery.earlier],
-            "provenance": record["extra_data"]["provenance"],
+            "provenance": asdict(record.provenance),
         },
     }
 
@@ -189,28 +189,20 @@ def _iso(time: datetime.datetime | None) -> str | None:
     return time.isoformat() if time else None
 
 
-def plain(text: str) -> str:
-    """Text without what steers a terminal or a page; lines and tabs stay."""
-    return "".join(
-        character if character.isprintable() or character in "\n\t" else "\N{REPLACEMENT CHARACTER}" for character in text
-    )
-
-
 def _for_staff(record: Record) -> str:
-    extra = record["extra_data"]
-    lines = [*extra["look"]]
-    for test in record["tests"]:
-        if test["status"] != "passed":
-            own = test["extra_data"]
-            lines += ["", f"{own['test']} ({'hidden' if own['hidden'] else 'public'}, {own['outcome']})", own["message"]]
-    if extra["staff_output"].strip():
-        lines += ["", "Printed while hidden tests ran:", extra["staff_output"]]
-    lines += ["", *(f"{key}: {value}" for key, value in extra["provenance"].items())]
+    lines = record.look_lines
+    for verdict in record.verdicts:
+        if verdict.status is not Status.PASSED:
+            kind = "hidden" if verdict.hidden else "public"
+            lines += ["", f"{verdict.test} ({kind}, {verdict.status})", verdict.message]
+    if record.staff_output.strip():
+        lines += ["", "Printed while hidden tests ran:", record.staff_output]
+    lines += ["", *(f"{key}: {value}" for key, value in asdict(record.provenance).items())]
     return "\n".join(lines)
 
 
 def _staff(text: str) -> Results:
-    return {"name": "For staff", "visibility": "hidden", "output": plain(text), "output_format": TEXT}
+    return {"name": "For staff", "visibility": "hidden", "output": visible(text), "output_format": TEXT}
 
 
 if __name__ == "__main__":

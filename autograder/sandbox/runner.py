@@ -35,11 +35,11 @@ AHEAD_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Ask:
-    """A call that tests make of every submission: its `question_of`, and the seconds it may take."""
+    """A call that tests make of every submission: its `call_digest`, and the seconds it may take."""
 
     name: str
     case: wire.Deferred
-    question: bytes
+    digest: bytes
     seconds: float
 
 
@@ -58,14 +58,17 @@ class GuestRunner(Runner):
         self._definitions_only: list[str] = []
         self._output = ""
         self.peak_memory = 0  # bytes, of the largest guest that is gone
-        self.call_seconds = limits.call_seconds
-        self.spent_ahead: dict[bytes, float] = {}  # seconds that a call made ahead took, by its question
+        self._call_seconds = limits.call_seconds
+        self.spent_ahead: dict[bytes, float] = {}  # seconds that a call made ahead took, by its digest
         self.report: loading.Report = {"problems": [], "names": []}
 
     @property
     def output(self) -> str:
         """What the submission printed, from its first guest to its last, truncated."""
         return (self._output + (self._guest.output if self._guest else ""))[: 64 * 1024]
+
+    def begin(self, test: str, seconds: float) -> None:
+        self._call_seconds = seconds
 
     def load(self) -> None:
         """Load the submission into a fresh guest. A unit that hangs or ends the process is loaded again in part."""
@@ -110,9 +113,9 @@ class GuestRunner(Runner):
     def call(self, name: str, case: wire.Deferred, handles: Sequence[Callback], *, repeat: bool) -> Answer | StudentError:
         guest = self._ready(name)
         # The guest's own timer ends each call; this ends a guest that has switched it off.
-        until = self._until((2 if repeat else 1) * self.call_seconds)
+        until = self._until((2 if repeat else 1) * self._call_seconds)
         try:
-            kind, *rest = guest.ask(("call", [(name, case, self.call_seconds, repeat)], math.inf), until)
+            kind, *rest = guest.ask(("call", [(name, case, self._call_seconds, repeat)], math.inf), until)
             while kind == "callback":
                 kind, *rest = _ask_back(guest, _answer_callback(handles, rest), until)
             result = _only_result(kind, rest)
@@ -143,8 +146,8 @@ class GuestRunner(Runner):
                 for result in results:
                     ask = waiting.popleft()
                     if result is not None:
-                        self.keep(ask.question, result)
-                        self.spent_ahead[ask.question] = seconds
+                        self.keep(ask.digest, result)
+                        self.spent_ahead[ask.digest] = seconds
                 if not waiting:
                     return
                 begun = time.monotonic()
@@ -157,7 +160,7 @@ class GuestRunner(Runner):
     def read(self, name: str) -> Any:
         guest = self._ready(name)
         try:
-            kind, *rest = guest.ask(("read", name), self._until(self.call_seconds))
+            kind, *rest = guest.ask(("read", name), self._until(self._call_seconds))
             result = _only_result(kind, rest)
         except GuestEnded as end:
             self._drop_guest()

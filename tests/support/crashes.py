@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import datetime
 import json
 import os
 import random
@@ -24,16 +25,18 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from typer.main import get_command
 
-from autograder import __version__, run, scoring
+from autograder import run, scoring
 from autograder.cli import app
 from autograder.course import ProblemSet
-from autograder.journal import Journal, Record
-from autograder.run import Task
+from autograder.journal import Journal
+from autograder.messages import Task
+from autograder.record import Record
 
 TESTS = Path(__file__).resolve().parents[1]
 REFERENCE = (TESTS / "tiny_course/solutions/tiny.py").read_text(encoding="utf-8")
@@ -223,13 +226,12 @@ def ready_made(root: Path) -> Callable[[], None]:
             source = tasks[key].submission.source
             with (root / "graded").open("a") as file:
                 file.write(f"{key} {suite}\n")
-            provenance = {"student": key[0], "suite": suite, "engine": __version__}
-            record = scoring.record(
-                problem_set, [], slips={}, answers={}, figures={}, report={"problems": [], "names": []}, output="",
-                staff_output="", fault="", peak_memory=0, provenance=provenance, started=time.time(), seconds=0.0,
-            )  # fmt: skip
-            record["score"] = record["extra_data"]["questions"][0]["score"] = len(source) % 7 + int(suite, 16) % 5
-            yield key, record
+            now = datetime.datetime.now(datetime.UTC)
+            provenance = scoring.provenance(problem_set, tasks[key].submission, suite=suite, started=now)
+            record = scoring.record(problem_set, provenance, scoring.Findings())
+            first, *others = record.questions
+            first = replace(first, score=len(source) % 7 + int(suite, 16) % 5)
+            yield key, replace(record, questions=(first, *others))
 
     def install() -> None:
         run.graded = graded

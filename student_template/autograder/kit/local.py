@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from autograder.runtime import loading
-from autograder.testing.bench import BLOCKED, FAULT, PASSED, Bench, Outcome, all_undone, is_undone
+from autograder.testing.bench import Bench, Outcome, Status, Trial, all_undone
 from autograder.testing.forms import form_problem, prediction_outcome
 from autograder.testing.ledger import Ledger
 from autograder.testing.student import UNDONE, LocalRunner, StudentError, problem_text
@@ -75,8 +75,8 @@ class LocalBench(Bench):
             report = {"names": [name for name in namespace if not name.startswith("_")]}
         self.problems = [problem_text(problem) for problem in report.get("problems", [])]
         asked = [name for question in self.description["questions"] for name in question["names"]]
-        runner = LocalRunner(namespace, report, asked=asked)
-        super().__init__(Ledger(self.description["ledger"]), self.description["seed"], runner)
+        self.own = Trial(LocalRunner(namespace, report, asked=asked))
+        super().__init__(Ledger(self.description["ledger"]), self.description["seed"], self.own)
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         if self.question is not None:
@@ -112,9 +112,8 @@ class LocalBench(Bench):
         if question["kind"] == "prediction":
             [name] = question["names"]
             options = question["options"].get(name, ())
-            assert self.runner is not None
-            return [prediction_outcome(question["id"], name, options, question["points"], self.runner)]
-        return [outcome for outcome in self.outcomes.values() if outcome.question == question["id"]]
+            return [prediction_outcome(question["id"], name, options, question["points"], self.own.runner)]
+        return [outcome for outcome in self.own.outcomes.values() if outcome.question == question["id"]]
 
     def _question(self, question: dict[str, Any], outcomes: list[Outcome]) -> list[str]:
         """What to say of one question; the first line stands beside its name."""
@@ -150,9 +149,8 @@ class LocalBench(Bench):
 
     def _read(self, name: str) -> Any:
         """A variable of the submission; `None` if it cannot be read."""
-        assert self.runner is not None
         try:
-            return self.runner.read(name)
+            return self.own.runner.read(name)
         except StudentError:
             return None
 
@@ -172,14 +170,14 @@ def run_public_tests(folder: Path, bench: LocalBench) -> int:
 
 def explain(outcome: Outcome) -> list[str]:
     """The lines a student reads about a test that did not pass."""
-    if outcome.status == PASSED:
+    if outcome.status is Status.PASSED:
         return []
-    word = {BLOCKED: "-", FAULT: "!"}.get(outcome.status, "x")
+    word = {Status.BLOCKED: "-", Status.FAULT: "!"}.get(outcome.status, "x")
     lines = [f"    {word} {outcome.title}"]
     said = outcome.safe if outcome.hidden else outcome.message
     lines += [f"        {line}" for line in said.splitlines()[:12]]
-    if outcome.status == FAULT:
+    if outcome.status is Status.FAULT:
         lines.append("        This is a fault of the test, not of your work. Please tell your instructor.")
-    elif outcome.hint and outcome.status != BLOCKED and not is_undone(outcome):
+    elif outcome.hint and outcome.status is not Status.BLOCKED and not outcome.is_undone:
         lines.append(f"        hint: {outcome.hint}")
     return lines

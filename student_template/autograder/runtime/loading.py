@@ -3,26 +3,34 @@
 The same code runs in the guest and on a student's laptop, so both give the same verdict. A submission is loaded in
 *units*: a module is one, a notebook's code cells are one each. A unit that fails leaves what it defined before, and the
 units after it still run.
+
+A statement of a module that raises an exception costs only itself: those after it still run, because an unused import of
+a missing package must not cost everything. A cell ends where it fails, as in Jupyter, unless the statement failed for want
+of a package or a file, which the student's own machine has. A timeout or `SystemExit` ends any unit.
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
-import builtins
+import bisect
+import dis
+import functools
 import io
 import json
 import linecache
-import re
+import operator
+import os
 import signal
 import sys
 import threading
 import traceback
 import types
 import warnings
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
-from autograder.runtime import figures, wire
+from autograder.runtime import figures, surroundings, wire
 
 Report = dict[str, Any]
 MAX_TEXT = 1000
@@ -33,11 +41,9 @@ FILE = "<submission>"
 WAITING_SHARE = 3
 CHANGED = "the function changes its argument in place; work on a copy"
 
-# Cell magics whose body is ordinary Python; cells with any other one are not Python and are passed over.
-_BODY_MAGICS = {"time", "timeit", "capture", "prun"}
-_ASSIGNED_MAGIC = re.compile(r"^(\s*[\w, ]+=\s*)[!%].*$")
-_TIMED_LINE = re.compile(r"^(\s*)%time\s+(?=\S)")
-_MAGIC_LINE = re.compile(r"^(\s*)([!%?].*|[\w.]+\?{1,2})$")
+MAX_PROBLEMS = 50
+IGNORED = "Ignored"  # the type of a report about what has no effect here; it is no error
+_FUTURE = functools.reduce(operator.or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names))
 
 
 # Set while a submission is loaded: `check` cells in it then have nothing to do.
@@ -138,65 +144,171 @@ def load(
     seconds: float = 60.0,
     definitions_only: Collection[str] = (),
     on_unit: Callable[[str], None] = lambda unit: None,
-    keep_input: bool = True,
 ) -> tuple[dict[str, Any], Report]:
     """Run a submission and return its namespace and a report: `problems`, a list of errors, and `names` it defined.
 
-    `filename` tells the form (`.ipynb` or `.py`); `source` is the file's bytes; `seconds` bounds each unit. A unit named in
-    `definitions_only` hung or ended the process before: of it, only imports, functions, classes and constants are run.
-    `input()` answers with nothing while the submission loads, and ever after unless `keep_input`.
+    `filename`, with or without a folder, tells the form (`.ipynb` or `.py`); `source` is the file's bytes; `seconds` bounds
+    each unit. A unit named in `definitions_only` hung or ended the process before: of it, only imports, functions, classes
+    and constants are run. Nobody is there meanwhile to answer `input()` or to look at figures.
     """
-    notebook = filename.endswith(".ipynb")
-    module = types.ModuleType("__main__" if notebook else filename.rpartition("/")[2].removesuffix(".py"))
-    namespace = module.__dict__
-    if not notebook:
-        sys.modules[module.__name__] = module
-    namespace.update(_notebook_names() if notebook else {})
-    asks, builtins.input = builtins.input, _no_input
-    given = set(namespace)
-    problems: list[Report] = []
-    try:
-        units = code_cells(source) if notebook else [("", source)]
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        units = []
-        problems.append({**describe_error(error), "message": f"this is not a notebook that can be read: {error}"[:MAX_TEXT]})
+    path = os.path.abspath(filename)
+    problems = _Problems()
     global loading_now
     loading_now = True
     sys.modules.setdefault("autograder.kit", _kit_stand_in())
-    for unit, text in units:
-        on_unit(unit)
-        try:
-            _run_unit(unit, text, namespace, seconds, unit in definitions_only)
-        except BaseException as error:
-            problems.append(describe_error(error, unit))
+    with surroundings.unattended(path):
+        load_form = _load_notebook if filename.endswith(".ipynb") else _load_module
+        namespace, given = load_form(path, source, seconds, definitions_only, on_unit, problems)
     loading_now = False
-    if keep_input:
-        builtins.input = asks
-    names = [name for name in namespace if name not in given and not name.startswith("_")]
-    return namespace, {"problems": problems[:50], "names": [name[:100] for name in names[:500]]}
+    names = [name for name, value in namespace.items() if name not in given and name[:1] != "_" and not _is_future(value)]
+    return namespace, {"problems": problems.reports, "names": [name[:100] for name in names[:500]]}
 
 
-def _run_unit(unit: str, text: bytes | str, namespace: dict[str, Any], seconds: float, definitions_only: bool) -> None:
-    filename = f"{FILE} {unit}".strip()
-    if unit and isinstance(text, str):
-        text = _without_magics(text)
-    # Without this module's own `from __future__` imports.
-    code = compile(_definitions_of(text, filename) if definitions_only else text, filename, "exec", dont_inherit=True)
-    shown = text if isinstance(text, str) else text.decode("utf-8", "replace")
-    linecache.cache[filename] = (len(shown), None, io.StringIO(shown).readlines(), filename)
-    with time_limit(seconds):
-        exec(code, namespace)
+def _is_future(value: object) -> bool:
+    """Whether this is what a `from __future__` import defines, which nobody means as a name."""
+    return type(value) is __future__._Feature
 
 
-def _definitions_of(text: bytes | str, filename: str) -> ast.Module:
-    """What is run of a unit that hung or ended the process: imports, functions, classes and constants."""
-    tree = compile(text, filename, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+Loaded = tuple[dict[str, Any], set[str]]  # the namespace, and the names in it that are not the submission's own
+
+
+class _Problems:
+    """What went wrong while a submission was loaded. An error is reported once, and not again by what depended on it."""
+
+    def __init__(self) -> None:
+        self.reports: list[Report] = []
+        self._lost: set[str] = set()
+
+    def add(self, unit: str, error: BaseException, code: types.CodeType | None = None) -> bool:
+        """Report an error of the statement `code`; returns whether it comes from what is absent here."""
+        follows = isinstance(error, NameError) and error.name in self._lost
+        if code is not None:
+            self._lost.update(_stored(code))
+        if not follows and len(self.reports) < MAX_PROBLEMS:
+            self.reports.append(describe_error(error, unit))
+        return follows or isinstance(error, ImportError | OSError)
+
+    def ignored(self, what: str, unit: str) -> None:
+        """Report something that has no effect here."""
+        if len(self.reports) < MAX_PROBLEMS:
+            message = f"ignored in {unit}: {what}"
+            self.reports.append({"type": IGNORED, "bases": [], "message": message, "where": [], "unit": unit})
+
+
+def _stored(code: types.CodeType) -> Iterator[str]:
+    """The names that a statement would have defined."""
+    return (step.argval for step in dis.get_instructions(code) if step.opname in ("STORE_NAME", "STORE_GLOBAL"))
+
+
+def _load_module(
+    path: str,
+    source: bytes,
+    seconds: float,
+    definitions_only: Collection[str],
+    on_unit: Callable[[str], None],
+    problems: _Problems,
+) -> Loaded:
+    module = types.ModuleType(os.path.basename(path).removesuffix(".py"))
+    sys.modules[module.__name__] = module
+    namespace = module.__dict__
+    namespace["__file__"] = path
+    given = set(namespace)
+    on_unit("")
+    try:
+        text = io.StringIO(source.decode("utf-8", "replace")).readlines()
+        linecache.cache[FILE] = (len(source), None, text, FILE)
+        with time_limit(seconds):
+            _run_module(source, namespace, bool(definitions_only), problems)
+    except BaseException as error:
+        problems.add("", error)
+    return namespace, given
+
+
+def _run_module(source: bytes, namespace: dict[str, Any], definitions_only: bool, problems: _Problems) -> None:
+    """Run a module as a whole; if that fails, run what follows the failed statement one by one."""
+    code: Any = compile(source, FILE, "exec", dont_inherit=True)  # without this module's own `from __future__` imports
+    future = code.co_flags & _FUTURE
+    statements: list[ast.stmt] = []
+    if definitions_only:
+        statements = list(filter(_is_definition, _parsed(source).body))
+    else:
+        try:
+            exec(code, namespace)
+        except Exception as error:
+            body = _parsed(source).body
+            failed = _failed_statement(body, error, code)
+            problems.add("", error, _compiled(body[failed], future))
+            statements = body[failed + 1 :]
+    for statement in statements:
+        code = _compiled(statement, future)
+        try:
+            exec(code, namespace)
+        except Exception as error:
+            problems.add("", error, code)
+
+
+def _parsed(source: bytes) -> ast.Module:
+    tree = compile(source, FILE, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
     assert isinstance(tree, ast.Module)
-    tree.body = [node for node in tree.body if _is_definition(node)]
     return tree
 
 
+def _compiled(statement: ast.stmt, future: int) -> types.CodeType:
+    # A text that stands alone is not the module's docstring.
+    first = ast.copy_location(ast.Pass(), statement)
+    code: types.CodeType = compile(ast.Module([first, statement], []), FILE, "exec", future, dont_inherit=True)
+    return code
+
+
+def _failed_statement(body: list[ast.stmt], error: BaseException, code: types.CodeType) -> int:
+    """The index of the statement of a module's body at which its code was when `error` left it."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code is not code:
+        trace = trace.tb_next
+    line, _, column, _ = list(code.co_positions())[trace.tb_lasti // 2] if trace is not None else (None,) * 4
+    place = (line or 0, column or 0)
+    # Decorators stand above the line that a definition begins in.
+    starts = [min((node.lineno, node.col_offset) for node in [one, *getattr(one, "decorator_list", [])]) for one in body]
+    return max(bisect.bisect_right(starts, place) - 1, 0)
+
+
+def _load_notebook(
+    path: str,
+    source: bytes,
+    seconds: float,
+    definitions_only: Collection[str],
+    on_unit: Callable[[str], None],
+    problems: _Problems,
+) -> Loaded:
+    try:
+        cells = code_cells(source)
+        from autograder.runtime import notebook
+    except ImportError:
+        problems.add("", ImportError("a notebook needs IPython, which Jupyter brings: pip install jupyterlab"))
+        return {}, set()
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        problems.add("", ValueError(f"this is not a notebook that can be read: {error}"))
+        return {}, set()
+    shell = notebook.new_shell()
+    shell.be_the_shell()
+    namespace: dict[str, Any] = shell.user_ns
+    given = set(namespace)
+    for unit, text in cells:
+        on_unit(unit)
+        shell.on_error = functools.partial(problems.add, unit)
+        shell.on_ignored = functools.partial(problems.ignored, unit=unit)
+        try:
+            with time_limit(seconds):
+                shell.run(f"{FILE} {unit}", text, keep=_is_definition if unit in definitions_only else None)
+        except BaseException as error:
+            problems.add(unit, error)
+        # As Jupyter does after each cell: the next one draws a figure of its own.
+        surroundings.close_figures()
+    return namespace, given
+
+
 def _is_definition(node: ast.stmt) -> bool:
+    """Whether this is run of a unit that hung or ended the process."""
     constant = isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Constant)
     return constant or isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
 
@@ -212,34 +324,6 @@ def code_cells(source: bytes) -> list[tuple[str, str]]:
             text = cell["source"]
             cells.append((f"cell {number}", text if isinstance(text, str) else "".join(text)))
     return cells
-
-
-def _without_magics(text: str) -> str:
-    """Blank out what only IPython understands, keeping line numbers; text that is plain Python stays as it is."""
-    first, _, body = text.lstrip().partition("\n")
-    if first.startswith("%%"):
-        if not set(first[2:].split()[:1]) & _BODY_MAGICS:
-            return ""
-        # A blank line stands for the magic, so that line numbers stay right.
-        text = f"\n{body}"
-    try:
-        ast.parse(text)
-        return text
-    except (SyntaxError, ValueError):
-        lines = [_ASSIGNED_MAGIC.sub(r"\1None", _TIMED_LINE.sub(r"\1", line)) for line in text.split("\n")]
-        return "\n".join(_MAGIC_LINE.sub(r"\1pass", line) for line in lines)
-
-
-def _no_input(prompt: object = "") -> str:
-    """Stands in for `input()`: nobody sits at a grader's keyboard."""
-    return ""
-
-
-def _notebook_names() -> dict[str, Any]:
-    def display(*_values: object, **_options: object) -> None:
-        """IPython's `display`; there is no page to show anything on."""
-
-    return {"display": display, "get_ipython": lambda: None}
 
 
 def _kit_stand_in() -> types.ModuleType:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,7 @@ import pytest
 
 from autograder.testing.ledger import Ledger
 from autograder.testing.marks import Graded, graded_mark
-from autograder.testing.student import UNDONE, AlreadyStopped, Runner, Student, StudentError
-
-PASSED, FAILED, BLOCKED, FAULT = "passed", "failed", "blocked", "fault"
+from autograder.testing.student import AlreadyStopped, NotDone, Runner, Stopped, Student, StudentError, Undefined
 
 MAX_MESSAGE = 4000
 HIDDEN = "test_hidden.py"
@@ -24,11 +23,30 @@ class Blocked(Exception):
     """The test was not run, because another one did not pass."""
 
 
+class Status(StrEnum):
+    """How a test ended. Only `FAILED` and `BLOCKED` count against a student."""
+
+    PASSED = "passed"
+    FAILED = "failed"  # the answer is wrong, or the submission raised or was stopped
+    BLOCKED = "blocked"  # not run: what it needs did not pass, or was stopped before
+    FAULT = "fault"  # the test or the grader failed
+
+
+class Cause(StrEnum):
+    """What a failed test met where that was no wrong answer."""
+
+    STUB = "stub"
+    UNDEFINED = "undefined"
+    STOPPED = "stopped"
+    OTHER = ""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """How one test ended. `message` may tell of the test's inputs and expected values; `safe`, `title` and `hint` do not.
 
-    `uses` are the names of the submission that the test asked for, whether or not it got them.
+    `uses` are the names of the submission that the test asked for, whether or not it got them; `missing` is the one that is
+    not defined, and `similar` one that is defined and may be meant instead.
     """
 
     test: str
@@ -37,43 +55,63 @@ class Outcome:
     hint: str
     points: float
     hidden: bool
-    status: str
+    status: Status
     message: str
     safe: str
     seconds: float
     uses: tuple[str, ...] = ()
+    cause: Cause = Cause.OTHER
+    missing: str = ""
+    similar: str = ""
 
     @property
     def earned(self) -> float:
-        return self.points if self.status == PASSED else 0.0
+        return self.points if self.status is Status.PASSED else 0.0
 
-
-def is_undone(outcome: Outcome) -> bool:
-    """Whether a test met nothing but the stub."""
-    return outcome.status == FAILED and outcome.message.startswith(UNDONE)
+    @property
+    def is_undone(self) -> bool:
+        """Whether the test met nothing but the stub."""
+        return self.cause is Cause.STUB
 
 
 def all_undone(outcomes: Sequence[Outcome]) -> bool:
     """Whether a question has not been begun: its tests met the stub, or were not run because others did."""
-    return any(map(is_undone, outcomes)) and all(is_undone(one) or one.status == BLOCKED for one in outcomes)
+    undone = [outcome.is_undone for outcome in outcomes if outcome.status is not Status.BLOCKED]
+    return bool(undone) and all(undone)
+
+
+@dataclass
+class Trial:
+    """One submission under test: where its code runs, and how its tests ended so far."""
+
+    runner: Runner
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    student: Student | None = None  # as the test that is running sees it; None if it did not ask for it
+
+    def begin(self, test: str, mark: Graded) -> None:
+        """A test begins. Raises `Blocked` if the one that it requires did not pass."""
+        self.student = None
+        block(mark, self.outcomes)
+
+    def end(self, outcome: Outcome) -> None:
+        """A test has ended."""
+        self.outcomes[outcome.test] = outcome
 
 
 class Bench:
-    """Fixtures and outcomes for one submission at a time; `runner` is where its code runs."""
+    """Fixtures and outcomes for the submission that is on `trial`."""
 
-    def __init__(self, ledger: Ledger, seed: int, runner: Runner | None = None) -> None:
+    def __init__(self, ledger: Ledger, seed: int, trial: Trial | None = None) -> None:
         self.ledger_rows = ledger
         self.seed = seed
-        self.runner = runner
-        self.outcomes: dict[str, Outcome] = {}
-        self.current: Student | None = None
+        self.trial = trial
 
     @pytest.fixture
     def student(self) -> Student:
         """The submission under test."""
-        assert self.runner is not None, "no submission to test"
-        self.current = Student(self.runner)
-        return self.current
+        assert self.trial is not None, "no submission to test"
+        self.trial.student = Student(self.trial.runner)
+        return self.trial.student
 
     @pytest.fixture
     def ledger(self) -> Ledger:
@@ -89,20 +127,19 @@ class Bench:
         config.addinivalue_line("markers", "graded(mark): a test that earns points; see autograder.testing.graded")
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        self.current = None
         mark = graded_mark(item)
-        if mark:
-            block(mark, self.outcomes)
+        if mark and self.trial:
+            self.trial.begin(item.name, mark)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[None]) -> pytest.TestReport | None:
         """Note the outcome, and report it without the traceback that pytest would spend most of its time on."""
         mark = graded_mark(item)
-        if mark is None or call.when == "collect":
+        if mark is None or call.when == "collect" or self.trial is None:
             return None
-        outcome = outcome_of(item.name, mark, is_hidden(item), call.excinfo, call.duration, self.current)
+        outcome = outcome_of(item.name, mark, is_hidden(item), call.excinfo, call.duration, self.trial.student)
         if call.when == "call" or call.excinfo is not None:
-            self.outcomes[item.name] = outcome
+            self.trial.end(outcome)
         return pytest.TestReport(
             nodeid=item.nodeid,
             location=item.location,
@@ -124,7 +161,7 @@ def seeded(seed: int, test: str) -> np.random.Generator:
 def block(mark: Graded, outcomes: Mapping[str, Outcome]) -> None:
     """Raise `Blocked` if the test that this one requires was run and did not pass."""
     needed = outcomes.get(mark.requires)
-    if needed is not None and needed.status != PASSED:
+    if needed is not None and needed.status is not Status.PASSED:
         raise Blocked(f"not run, because this did not pass: {needed.title}")
 
 
@@ -138,6 +175,7 @@ def outcome_of(
 ) -> Outcome:
     """The outcome of a test of `student` that raised `excinfo`, or passed."""
     status, message, safe = classify(excinfo)
+    error = excinfo.value if excinfo is not None and status is Status.FAILED else None
     return Outcome(
         test=test,
         question=mark.question,
@@ -150,7 +188,13 @@ def outcome_of(
         safe=safe,
         seconds=round(seconds, 6),
         uses=tuple(sorted(student.names)) if student is not None else (),
+        cause=next((cause for kind, cause in _CAUSES.items() if isinstance(error, kind)), Cause.OTHER),
+        missing=error.name if isinstance(error, Undefined) else "",
+        similar=error.similar if isinstance(error, Undefined) else "",
     )
+
+
+_CAUSES = {NotDone: Cause.STUB, Undefined: Cause.UNDEFINED, Stopped: Cause.STOPPED}
 
 
 def is_hidden(item: pytest.Item) -> bool:
@@ -158,18 +202,18 @@ def is_hidden(item: pytest.Item) -> bool:
     return item.path.name == HIDDEN
 
 
-def classify(excinfo: pytest.ExceptionInfo[BaseException] | None) -> tuple[str, str, str]:
+def classify(excinfo: pytest.ExceptionInfo[BaseException] | None) -> tuple[Status, str, str]:
     """Status, message and safe message for what a test raised. Only a submission's own doing counts against it."""
     if excinfo is None:
-        return PASSED, "", ""
+        return Status.PASSED, "", ""
     error: Any = excinfo.value
     if isinstance(error, Blocked | AlreadyStopped):
-        return BLOCKED, str(error), error.safe if isinstance(error, AlreadyStopped) else str(error)
+        return Status.BLOCKED, str(error), error.safe if isinstance(error, AlreadyStopped) else str(error)
     if isinstance(error, StudentError):
-        return FAILED, str(error)[:MAX_MESSAGE], error.safe
+        return Status.FAILED, str(error)[:MAX_MESSAGE], error.safe
     if isinstance(error, AssertionError | pytest.fail.Exception):
-        return FAILED, str(error)[:MAX_MESSAGE], ""
-    return FAULT, str(excinfo.getrepr(style="short")), ""
+        return Status.FAILED, str(error)[:MAX_MESSAGE], ""
+    return Status.FAULT, str(excinfo.getrepr(style="short")), ""
 
 
 def missing_requirements(items: Iterable[pytest.Item]) -> list[str]:

@@ -37,6 +37,11 @@ class StudentError(Exception):
         self.report = report or {}
         self.safe = text if safe is None else safe
 
+    @property
+    def type_name(self) -> str:
+        """The name of the exception's own type."""
+        return str(self.report.get("type", type(self).__name__))
+
     def __str__(self) -> str:
         # KeyError's own would show the quoted repr.
         return str(self.args[0])
@@ -47,7 +52,12 @@ class NotDone(StudentError, NotImplementedError):
 
 
 class Undefined(StudentError):
-    """The submission does not define what the question asks for."""
+    """The submission does not define `name`, which the question asks for; `similar` is one that it does define, if any."""
+
+    def __init__(self, text: str, name: str, similar: str = "") -> None:
+        super().__init__(text)
+        self.name = name
+        self.similar = similar
 
 
 class Stopped(StudentError):
@@ -87,15 +97,15 @@ class Runner(ABC):
         except wire.WireError as error:
             raise cannot_be_called(name, error) from None
         # Nobody knows what a function of the test may answer, so a call that takes one is always made.
-        question = question_of(name, case) if repeat and not handles and case.size <= MAX_KEPT else b""
-        known = self._answers.get(question)
+        digest = call_digest(name, case) if repeat and not handles and case.size <= MAX_KEPT else b""
+        known = self._answers.get(digest)
         if isinstance(known, Answer):
             return known
         if name in self._stopped:
             raise AlreadyStopped(f"not run again: {self._stopped[name]}")
         if known is None:
             found = self.call(name, case, [Callback.of(handle) for handle in handles], repeat=repeat)
-            self.keep(question, found if isinstance(found, Answer) else found.report)
+            self.keep(digest, found if isinstance(found, Answer) else found.report)
         else:
             found = student_error(name, known)
         if isinstance(found, Answer):
@@ -104,10 +114,13 @@ class Runner(ABC):
             self._stopped[name] = found.safe
         raise found
 
-    def keep(self, question: bytes, answer: Answer | loading.Report) -> None:
-        """Remember what was answered to a question, or the report of what was raised, unless it is too large."""
-        if question and answer and (isinstance(answer, dict) or bulk(answer.values) <= MAX_KEPT):
-            self._answers[question] = answer
+    def keep(self, digest: bytes, answer: Answer | loading.Report) -> None:
+        """Remember what a call answered, or the report of what it raised, unless it is too large."""
+        if digest and answer and (isinstance(answer, dict) or bulk(answer.values) <= MAX_KEPT):
+            self._answers[digest] = answer
+
+    def begin(self, test: str, seconds: float) -> None:  # noqa: B027 (most runners need not know)
+        """The next calls are those of `test`, and may take `seconds` each."""
 
     @abstractmethod
     def call(self, name: str, case: wire.Deferred, handles: Sequence[Callback], *, repeat: bool) -> Answer | StudentError:
@@ -125,7 +138,8 @@ class Runner(ABC):
 class Call:
     """A call as a test made it, kept to explain a failure. `error` is the exception's type name, empty if it returned.
 
-    An answer of more than `MAX_KEPT` bytes is not kept: its error is "TooLarge", so that nothing is said of it.
+    `said` is the exception's message. An answer of more than `MAX_KEPT` bytes is not kept: its error is "TooLarge", so that
+    nothing is said of it.
     """
 
     name: str
@@ -133,6 +147,7 @@ class Call:
     kwargs: dict[str, Any]
     value: Any = None
     error: str = ""
+    said: str = ""
 
 
 @dataclass(frozen=True)
@@ -191,7 +206,7 @@ class Student:
         try:
             answer = self._runner.ask(name, args, kwargs, repeat=repeat)
         except StudentError as error:
-            self._keep(Call(name, args, kwargs, error=error.report.get("type", type(error).__name__)))
+            self._keep(Call(name, args, kwargs, error=error.type_name, said=error.report.get("message", "")))
             raise
         value = answer.values[0]
         self._keep(Call(name, args, kwargs, value))
@@ -205,8 +220,8 @@ class Student:
         self.calls.append(call if bulk(call.value) <= MAX_KEPT else Call(call.name, (), {}, error="TooLarge"))
 
 
-def question_of(name: str, case: wire.Deferred) -> bytes:
-    """The digest of a call as the bytes that cross: the same bytes are the same question."""
+def call_digest(name: str, case: wire.Deferred) -> bytes:
+    """The digest of a call as the bytes that cross: the same bytes are the same call."""
     return sha256(b"".join((name.encode(), b"(", case.header, *case.buffers))).digest()
 
 
@@ -270,19 +285,20 @@ def through_wire(value: Any) -> Any:
 def undefined(name: str, report: loading.Report, asked: Collection[str] = ()) -> Undefined:
     """The error for a name a submission lacks; `report` is `loading.load`'s, `asked` the names the problem set asks for."""
     others = [other for other in report.get("names", []) if other not in asked]
-    close = difflib.get_close_matches(name, others, n=1, cutoff=0.6)
+    similar = next(iter(difflib.get_close_matches(name, others, n=1, cutoff=0.6)), "")
     text = f"`{name}` is not defined"
-    if close:
-        text += f"; did you rename it? There is `{close[0]}`"
-    for problem in report.get("problems", [])[:3]:
+    if similar:
+        text += f"; did you rename it? There is `{similar}`"
+    errors = [problem for problem in report.get("problems", []) if problem["type"] != loading.IGNORED]
+    for problem in errors[:3]:
         text += f"\n{problem_text(problem)}"
-    return Undefined(text)
+    return Undefined(text, name, similar)
 
 
 def problem_text(problem: loading.Report) -> str:
     """One error of a submission's own, in a line for its author."""
     where = problem.get("where") or []
-    if problem["type"] == "Stopped":
+    if problem["type"] in ("Stopped", loading.IGNORED):
         return str(problem["message"])
     place = where[-1] if where else problem.get("unit", "")
     return f"{problem['type']}: {problem['message']}" + (f" ({place})" if place else "")
