@@ -379,7 +379,7 @@ OBEYED = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u20
 @pytest.mark.slow
 def test_the_table_holds_nothing_that_a_terminal_obeys(batch: Batch) -> None:
     text = io.StringIO()
-    stored = [one for one in batch.results.values() if one.provenance["problem_set"] == "tiny"]
+    stored = [one for one in batch.results.values() if one.record.provenance.problem_set == "tiny"]
     unreadable = [Unreadable("\x1b[2J\u202e=cmd", "\x1b]0;owned\x07")]
     Console(file=text, width=200, color_system=None).print(grades_table(batch.problem_sets["tiny"], stored, unreadable))
     assert not OBEYED.search(text.getvalue())
