@@ -20,6 +20,7 @@ from types import ModuleType
 import pytest
 
 from autograder import scoring, variants
+from autograder.backends import SandboxError
 from autograder.course import Course, ProblemSet, load_course
 from autograder.grading import Grading
 from autograder.guest import confine
@@ -27,7 +28,6 @@ from autograder.intake import Submission
 from autograder.messages import CannotGrade, Graded, Ready, load_conditions, receive_task, send_reply
 from autograder.record import Record
 from autograder.rehearsal import Rehearsed, rehearse
-from autograder.sandbox.backends import SandboxError
 from autograder.sandbox.guest import Opening, open_zygote
 from autograder.sandbox.runner import GuestRunner
 from autograder.sandbox.zygote import Zygote

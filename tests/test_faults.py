@@ -131,7 +131,7 @@ def python(arguments: Sequence[str]) -> subprocess.Popen[bytes]:
 
 def needs_sandlock() -> None:
     """Skip where sandlock does not work."""
-    text = "from autograder.sandbox.backends import sandlock; sandlock()"
+    text = "from autograder.backends.sandlock import Sandlock; Sandlock.launch()"
     with python(["-c", text]) as trial:
         trial.communicate()
     if trial.returncode:

@@ -154,7 +154,7 @@ def apply(layer, x):
 @pytest.mark.parametrize("backend", ["bubblewrap", "sandlock"])
 def test_a_hostile_submission_reads_nothing_and_forges_nothing(container: Container, backend: str) -> None:
     other = {"bubblewrap": "sandlock", "sandlock": "bubblewrap"}[backend]
-    with (container.folder / "source/autograder/sandbox/backends.py").open("a") as file:
+    with (container.folder / "source/autograder/backends/__init__.py").open("a") as file:
         file.write(f"\ndel BACKENDS[{other!r}]\n")
     container.hand_in(tiny__py=HOSTILE.format(folder=str(container.folder)))
     results = container.run()
@@ -176,7 +176,7 @@ def test_a_broken_submission_earns_nothing_and_says_where(container: Container) 
 
 
 def test_without_a_sandbox_nothing_is_graded_and_nobody_gets_a_zero(container: Container) -> None:
-    with (container.folder / "source/autograder/sandbox/backends.py").open("a") as file:
+    with (container.folder / "source/autograder/backends/__init__.py").open("a") as file:
         file.write("\nBACKENDS.clear()\n")
     container.hand_in(tiny__py=RIGHT)
     results = container.run()

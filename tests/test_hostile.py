@@ -27,6 +27,7 @@ import pytest
 from rich.console import Console
 
 from autograder import run as engine
+from autograder.backends import SandboxError
 from autograder.course import ProblemSet, load_course
 from autograder.intake import Submission, Unreadable, find_submissions
 from autograder.journal import Journal, Stored
@@ -34,7 +35,6 @@ from autograder.messages import Conditions
 from autograder.platforms.gradescope_results import result_of_test
 from autograder.record import Record, read, to_json
 from autograder.runtime import wire
-from autograder.sandbox.backends import SandboxError
 from autograder.sandbox.guest import open_zygote
 from autograder.sandbox.runner import GuestRunner
 from autograder.table import grades_table

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from autograder.backends import SandboxError
+from autograder.backends.sandlock import Sandlock
 from autograder.limits import Limits
-from autograder.sandbox import backends
-from autograder.sandbox.backends import SandboxError
 from autograder.sandbox.guest import Guest
 from autograder.sandbox.runner import GuestRunner
 from autograder.sandbox.zygote import Zygote
@@ -90,8 +90,8 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def zygote(tree: Path) -> Iterator[Zygote]:
     try:
-        launch = backends.sandlock()
-        started = Zygote(replace(launch, readable=[*launch.readable, str(tree / "shown")]))
+        launch = Sandlock.launch()
+        started = Zygote(Sandlock, replace(launch, readable=[*launch.readable, str(tree / "shown")]))
         started.ready()
         Guest(started, Limits()).close()
     except SandboxError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from collections.abc import Iterator
@@ -10,10 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autograder.backends import BACKENDS, SandboxError
 from autograder.limits import Limits
 from autograder.runtime import wire
-from autograder.sandbox.backends import BACKENDS, SandboxError, offered_paths
 from autograder.sandbox.guest import open_zygote
+from autograder.sandbox.libraries import offered_paths
 from autograder.sandbox.runner import Ask, GuestRunner
 from autograder.sandbox.zygote import Zygote
 from autograder.testing import Refusal
@@ -74,6 +76,11 @@ def thread_sum():
     for thread in threads: thread.start()
     for thread in threads: thread.join()
     return sum(total)
+def joined_thread():
+    import ctypes
+    libc = ctypes.CDLL(None)
+    thread, body = ctypes.c_ulong(), ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(lambda _: time.sleep(0.02))
+    return libc.pthread_create(ctypes.byref(thread), None, body, None) or libc.pthread_join(thread, None)
 def nonsense(): os.write(3, b"this is no frame, but it is long enough to look like one"); time.sleep(60)
 def waits(seconds): time.sleep(seconds); return seconds
 def leaves_at(number):
@@ -224,6 +231,11 @@ def test_threads_run_where_their_number_is_bounded(zygote: Zygote, student: Stud
     else:
         with pytest.raises(StudentError, match="can't start new thread"):
             student.thread_sum()
+
+
+def test_the_c_library_can_wait_for_the_end_of_a_thread(zygote: Zygote, student: Student) -> None:
+    """It waits on a futex that is not private, which a guest may not; so it looks again until the thread is gone."""
+    assert student.joined_thread() == (0 if zygote.backend == "bubblewrap" else errno.EPERM)
 
 
 def test_a_test_function_is_called_back_and_tells_of_its_errors_only_what_the_test_wants(student: Student) -> None:
@@ -409,7 +421,7 @@ def test_the_time_of_a_call_is_what_it_computes_not_what_it_waits(zygote: Zygote
 
 
 def test_a_sandbox_that_cannot_start_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("autograder.sandbox.backends.find_bwrap", lambda: None)
+    monkeypatch.setattr("autograder.backends.bubblewrap.find_bwrap", lambda: None)
     with pytest.raises(SandboxError, match="bubblewrap is not installed"):
         open_zygote("bubblewrap")
 

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from autograder.backends import BACKENDS
 from autograder.commands.common import (
     NEEDS_YOU,
     AsJson,
@@ -38,7 +39,6 @@ from autograder.regrade import changes, counts
 from autograder.regrade import regrade as regrade_attempts
 from autograder.run import cores
 from autograder.run import grade as grade_attempts
-from autograder.sandbox.backends import BACKENDS
 from autograder.table import changes_table, grades_table, history_table
 
 

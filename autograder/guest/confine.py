@@ -44,6 +44,8 @@ _CLONE = {"x86_64": 56, "aarch64": 220}
 _SECCOMP = {"x86_64": 317, "aarch64": 277}
 _CAPSET = {"x86_64": 126, "aarch64": 91}
 RLIMIT_MSGQUEUE = 12
+MOUNT_SETATTR, MOUNT_ATTR_RDONLY = 442, 1  # the number is the same on all machines
+AT_FDCWD, AT_RECURSIVE = -100, 0x8000
 
 # Keeps the interpreter's lock during a call: after a raw clone the child must still hold it.
 _libc = ctypes.PyDLL(None, use_errno=True)
@@ -96,29 +98,41 @@ def map_own_user(uid: int, gid: int) -> None:
         raise ConfinementError(f"map the user id: {error}") from None
 
 
-def mount_private(scratch_bytes: int, scratch_files: int) -> None:
+def make_read_only() -> None:
+    """Make all that is mounted read-only: devices can still be written to, but their dates and modes cannot be changed."""
+    # struct mount_attr: flags to set, flags to clear, propagation, user namespace
+    attributes = (ctypes.c_uint64 * 4)(MOUNT_ATTR_RDONLY, 0, 0, 0)
+    result = _libc.syscall(MOUNT_SETATTR, AT_FDCWD, b"/", AT_RECURSIVE, attributes, ctypes.sizeof(attributes))
+    _check(result, "make all mounts read-only")
+
+
+def mount_private(limits: GuestLimits) -> None:
     """Give the guest an empty, bounded /tmp of its own, and hide /proc."""
-    options = f"size={scratch_bytes},nr_inodes={scratch_files},mode=0700".encode()
+    options = f"size={limits.scratch_bytes},nr_inodes={limits.scratch_files},mode=0700".encode()
     flags = MS_NOSUID | MS_NODEV | MS_NOEXEC
     _check(_libc.mount(b"none", b"/tmp", b"tmpfs", flags, options), "mount /tmp")
     _check(_libc.mount(b"none", b"/proc", b"tmpfs", flags | MS_RDONLY, b"size=4096,nr_inodes=2"), "hide /proc")
     os.chdir("/tmp")
 
 
-def limit_resources(*, memory: int, cpu_seconds: int, file_bytes: int, open_files: int, threads: int | None) -> None:
-    """Set the process's own limits; `memory` in bytes comes on top of what it has mapped already."""
-    limits = {
-        resource.RLIMIT_AS: _mapped() + memory,
-        resource.RLIMIT_CPU: cpu_seconds,
-        resource.RLIMIT_FSIZE: file_bytes,
-        resource.RLIMIT_NOFILE: open_files,
+def limit_resources(limits: GuestLimits, *, threads: bool) -> None:
+    """Set the process's own limits, that of its threads only with `threads`: outside a user namespace it counts all of the
+    user's.
+    """
+    values = {
+        resource.RLIMIT_AS: _mapped() + limits.memory_bytes,
+        resource.RLIMIT_CPU: limits.cpu_seconds,
+        resource.RLIMIT_FSIZE: limits.scratch_bytes,
+        resource.RLIMIT_NOFILE: limits.open_files,
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_MEMLOCK: 0,
+        # Two that count all processes of the user, so that one guest would meet what another one took.
+        resource.RLIMIT_SIGPENDING: 0,
         RLIMIT_MSGQUEUE: 0,
     }
-    if threads is not None:
-        limits[resource.RLIMIT_NPROC] = threads
-    for kind, limit in limits.items():
+    if threads:
+        values[resource.RLIMIT_NPROC] = limits.threads
+    for kind, limit in values.items():
         # One second between the soft limit of CPU time, which the host can tell apart, and the hard one.
         hard = limit + 1 if kind == resource.RLIMIT_CPU else limit
         resource.setrlimit(kind, (limit, hard))

@@ -32,7 +32,8 @@ class Connection:
     def send(self, message: tuple[Any, ...]) -> None:
         pieces = wire.frame(message)
         while pieces:
-            sent = self._stream.sendmsg(pieces[:64])
+            # Not `sendmsg`, which the guest may not use: it could send descriptors, too.
+            sent = os.writev(self._stream.fileno(), pieces[:64])
             while pieces and sent >= len(pieces[0]):
                 sent -= len(pieces.pop(0))
             if sent:

@@ -10,6 +10,7 @@ at once, in bytes, the warm interpreter's included. For guests without a root of
 from __future__ import annotations
 
 import fcntl
+import functools
 import gc
 import importlib
 import json
@@ -21,7 +22,7 @@ import socket
 import sys
 import warnings
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 _HERE = Path(__file__).resolve()
 sys.path[:] = [
@@ -30,21 +31,19 @@ sys.path[:] = [
     *(path for path in sys.path if path not in ("", str(_HERE.parent))),
 ]
 
-from autograder.guest import confine, machine, paths, seccomp, serve  # noqa: E402
+from autograder.backends import BACKENDS, Backend  # noqa: E402
+from autograder.backends.backend import Forked  # noqa: E402
+from autograder.guest import confine, machine, paths, serve  # noqa: E402
 from autograder.runtime import figures, surroundings  # noqa: E402
 
 GUEST_SOCKET = 3
-WATCH_SOCKET = 4
 
 
 def main() -> None:
     settings: dict[str, Any] = json.loads(sys.argv[2])
     control = socket.socket(fileno=int(sys.argv[1]))
-    if os.getuid() == 0 and settings["namespaces"]:
-        os.setgroups([])
-        os.setgid(settings["uid"])
-        os.setuid(settings["uid"])
-        confine.allow_own_proc()
+    backend = BACKENDS[settings["backend"]](settings["readable"])
+    backend.enter()
     # -S skipped these; notebooks may call them, and a missing name would be a surprise.
     site.setquit()
     site.sethelper()
@@ -57,35 +56,24 @@ def main() -> None:
     surroundings.hide_figures()
     figures.warm_up()
     notebook.warm_up()
-    if not settings["namespaces"]:
-        importlib.import_module("sandlock")
+    backend.prepare()
     # Threads do not survive a fork, and new namespaces need a single one.
     threads = len(os.listdir("/proc/self/task"))
     if threads != 1:
         raise SystemExit(f"the zygote has {threads} threads, but must have one")
-    program = seccomp.program(namespaces=settings["namespaces"])
-    # Ids as seen here; inside a guest's new user namespace they are unknown until mapped.
-    settings["ids"] = (os.getuid(), os.getgid())
     gc.collect()
     gc.freeze()
     control.send(json.dumps({"ready": True}).encode())
     try:
-        _loop(control, settings, program)
+        _loop(control, backend)
     finally:
         # The worker does this as well, unless it was killed.
         if settings["stage"]:
             shutil.rmtree(settings["stage"], ignore_errors=True)
 
 
-class Guest(NamedTuple):
-    """A guest that runs, and what answers for its paths if it has no root of its own."""
-
-    pid: int
-    watch: paths.PathWatch | None
-
-
-def _loop(control: socket.socket, settings: dict[str, Any], program: bytes) -> None:
-    guests: dict[int, Guest] = {}
+def _loop(control: socket.socket, backend: Backend) -> None:
+    guests: dict[int, Forked] = {}
     watches: dict[int, paths.PathWatch] = {}
     poll = select.poll()
     poll.register(control, select.POLLIN)
@@ -96,7 +84,8 @@ def _loop(control: socket.socket, settings: dict[str, Any], program: bytes) -> N
                 if not data:
                     return
                 try:
-                    guest = _fork_guest(control, settings, program, json.loads(data), handed)
+                    limits = confine.GuestLimits(**json.loads(data))
+                    guest = backend.fork(functools.partial(_be_guest, control, backend, limits, handed))
                 except (confine.ConfinementError, OSError) as error:
                     control.send(json.dumps({"failed": str(error)}).encode())
                     continue
@@ -124,59 +113,22 @@ def _loop(control: socket.socket, settings: dict[str, Any], program: bytes) -> N
                 control.send(json.dumps(ended).encode())
 
 
-def _fork_guest(
-    control: socket.socket, settings: dict[str, Any], program: bytes, limits: dict[str, Any], handed: list[int]
-) -> Guest:
-    if settings["namespaces"]:
-        pid = confine.fork_into_namespaces()
-        if pid == 0:
-            _be_guest(control, settings, program, limits, handed)
-        return Guest(pid, None)
-    ours, theirs = socket.socketpair()
-    pid = os.fork()
-    if pid == 0:
-        _be_guest(control, settings, program, limits, [*handed, theirs.fileno()])
-    with ours:
-        theirs.close()
-        return Guest(pid, paths.watch(pid, ours, settings["readable"], os.environ["HOME"]))
-
-
 def _be_guest(
-    control: socket.socket, settings: dict[str, Any], program: bytes, limits: dict[str, Any], handed: list[int]
+    control: socket.socket, backend: Backend, limits: confine.GuestLimits, handed: list[int], needed: list[int]
 ) -> NoReturn:
     # A process group of its own, or a signal to the group would reach the zygote.
     os.setsid()
     # Numbers above the ones wanted, so that no dup2 overwrites a descriptor that is still needed.
-    stream, output, *line = (fcntl.fcntl(handle, fcntl.F_DUPFD, 64) for handle in handed)
+    stream, output, *more = (fcntl.fcntl(handle, fcntl.F_DUPFD, 64) for handle in [*handed, *needed])
     nothing = os.open("/dev/null", os.O_RDONLY)
-    kept = [nothing, output, output, stream, *line]
+    kept = [nothing, output, output, stream, *more]
     for target, source in enumerate(kept):
         os.dup2(source, target)
     os.closerange(len(kept), 65536)
     control.detach()
     connection = serve.Connection(socket.socket(fileno=GUEST_SOCKET))
     try:
-        if settings["namespaces"]:
-            confine.map_own_user(*settings["ids"])
-        confine.limit_resources(
-            memory=limits["memory_bytes"],
-            cpu_seconds=limits["cpu_seconds"],
-            file_bytes=limits["scratch_bytes"],
-            open_files=limits["open_files"],
-            threads=limits["threads"] if settings["namespaces"] else None,
-        )
-        confine.die_with_parent()
-        if settings["namespaces"]:
-            confine.mount_private(limits["scratch_bytes"], limits["scratch_files"])
-            confine.drop_privileges()
-            confine.filter_system_calls(program)
-        else:
-            os.chdir(os.environ["HOME"])
-            confine.hide_files(settings["readable"])
-            watched = socket.socket(fileno=WATCH_SOCKET)
-            paths.wait_for_watch(watched)
-            confine.drop_privileges()
-            paths.hand_over(watched, confine.filter_system_calls(program, listen=True))
+        backend.confine(limits, list(range(GUEST_SOCKET + 1, len(kept))))
         connection.send(("confined",))
     except BaseException as error:
         connection.send(("unconfined", f"{type(error).__name__}: {error}"))

@@ -9,7 +9,7 @@ import yaml
 
 from autograder.course import Course, CourseError, ProblemSet
 from autograder.platforms.archive import archive
-from autograder.sandbox.backends import PACKAGE
+from autograder.sandbox.libraries import PACKAGE
 
 LOCK = "requirements/base.txt"
 

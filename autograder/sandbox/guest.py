@@ -8,9 +8,9 @@ import signal
 import time
 from typing import Any
 
+from autograder.backends import BACKENDS, SandboxError
 from autograder.limits import Limits
 from autograder.runtime import wire
-from autograder.sandbox.backends import BACKENDS, SandboxError
 from autograder.sandbox.zygote import Spawned, Zygote
 
 OUTPUT_KEPT = 16 * 1024
@@ -221,7 +221,7 @@ class Opening:
         while self._names:
             name = self._names.pop(0)
             try:
-                return Zygote(BACKENDS[name]())
+                return Zygote(BACKENDS[name], BACKENDS[name].launch())
             except (SandboxError, OSError) as error:
                 self._reasons.append(f"{name}: {error}")
         return None

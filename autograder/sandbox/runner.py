@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections import deque
 from collections.abc import Collection, Iterable, Sequence
@@ -87,7 +88,7 @@ class GuestRunner(Runner):
             )
             try:
                 kind, *rest = self._guest.ask(message, self._until(self._limits.load_seconds))
-                while kind == "unit" and rest and isinstance(rest[0], str):
+                while kind == "unit" and len(rest) == 1 and _is_unit(rest[0]):
                     unit = rest[0]
                     kind, *rest = self._guest.next(self._until(self._limits.load_seconds))
                 report = rest[0] if kind == "loaded" and rest else None
@@ -232,6 +233,11 @@ def _answer_callback(handles: Sequence[Callback], rest: list[Any]) -> tuple[Any,
         return "error", {"type": "ValueError", "message": str(refusal)[: loading.MAX_TEXT]}
     except RuntimeError as error:
         return "error", {"type": "RuntimeError", "message": str(error)}
+
+
+def _is_unit(value: Any) -> bool:
+    """Whether a text may name a part of a submission; it goes back to the next guest, and into what a student reads."""
+    return isinstance(value, str) and re.fullmatch(r"cell [0-9]{1,6}|", value) is not None
 
 
 def _problem(unit: str, message: str) -> loading.Report:

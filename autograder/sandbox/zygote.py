@@ -13,8 +13,9 @@ import time
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
+from autograder.backends import Backend, Launch, SandboxError
 from autograder.guest.confine import GuestLimits
-from autograder.sandbox.backends import GUEST_UID, PRELOAD, Launch, SandboxError
+from autograder.sandbox.libraries import PRELOAD
 
 START_SECONDS = 60.0
 SPAWN_SECONDS = 10.0
@@ -48,15 +49,14 @@ class Zygote:
     it and all of them.
     """
 
-    def __init__(self, launch: Launch) -> None:
+    def __init__(self, backend: type[Backend], launch: Launch) -> None:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.backend = launch.backend
+        self.backend = backend.name
         self._stage = launch.stage
         settings = {
+            "backend": backend.name,
             "path": launch.path,
             "preload": PRELOAD,
-            "uid": GUEST_UID,
-            "namespaces": launch.namespaces,
             "readable": launch.readable,
             "stage": launch.stage.name if launch.stage else "",
         }

@@ -1,4 +1,4 @@
-# Opens files, pipes and event descriptors without end, and uses the last one for its line to the grader.
+# Opens files and copies descriptors without end, and uses the last one for its line to the grader.
 import os
 
 kept = []
@@ -7,7 +7,8 @@ kept = []
 def double(values):
     try:
         while True:
-            kept.append(os.pipe())
+            kept.append(os.dup(0))
+            kept.append(os.open("/dev/zero", os.O_RDONLY))
     except OSError as error:
-        print(f"probe more than 500 files: {'ok' if len(kept) > 250 else error.strerror}")
+        print(f"probe more than 500 files: {'ok' if len(kept) > 500 else error.strerror}")
     return values

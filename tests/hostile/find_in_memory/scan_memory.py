@@ -1,22 +1,19 @@
-# Scans the bytes of its own memory for the secret, page by page, with a pipe to test which pages can be read.
+# Scans the bytes of its own memory for the secret, page by page, with a system call that says which pages can be read.
 import ctypes
+import errno
 import gc
-import os
+import platform
 import re
 
 SECRET = re.compile(rb"bait_[0-9a-f]{16}")
-libc = ctypes.CDLL(None)
-reader, writer = os.pipe()
-os.set_blocking(writer, False)
-os.set_blocking(reader, False)
+libc = ctypes.CDLL(None, use_errno=True)
+SIGPROCMASK = {"x86_64": 14, "aarch64": 135}[platform.machine()]
 
 
 def readable(address):
-    # write() from a bad address fails with EFAULT instead of a crash.
-    good = libc.write(writer, ctypes.c_void_p(address), 1) == 1
-    if good:
-        os.read(reader, 1)
-    return good
+    # The kernel reads the mask before it looks at what is to be done with it, and there is nothing that 99 stands for.
+    libc.syscall(SIGPROCMASK, 99, ctypes.c_void_p(address), None, 8)
+    return ctypes.get_errno() == errno.EINVAL
 
 
 gc.unfreeze()
@@ -27,7 +24,8 @@ for page in pages:
         seen += 1
         for found in SECRET.findall(ctypes.string_at(page, 4096)):
             print("found", found.decode())
-print("pages", seen, "probe scan: done")
+print("pages", seen)
+print("probe scan:", "done" if seen > 100 else "ok, so no page was looked at")
 
 
 def double(values):

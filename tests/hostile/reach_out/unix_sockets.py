@@ -1,4 +1,5 @@
 # Connects to Unix sockets: an abstract one of the host, one in the file system, and the container engine's.
+import os
 import socket
 
 
@@ -19,7 +20,10 @@ def ask(address):
 
 for address in ("\0@ABSTRACT@", "@STREAM@", "/var/run/docker.sock", "/run/containerd/containerd.sock", "/run/dbus/system_bus_socket"):
     probe(repr(address), lambda: ask(address))
-pair, other = socket.socketpair()
-probe("reconnect a pair", lambda: pair.connect("@STREAM@"))
-probe("bind a pair", lambda: pair.bind("\0autograder_left"))
-probe("listen on a pair", lambda: pair.listen())
+for family in (socket.AF_UNIX, socket.AF_INET):
+    for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_SEQPACKET):
+        probe(f"pair {family} {kind}", lambda: socket.socketpair(family, kind))
+line = socket.socket(fileno=os.dup(3))
+probe("reconnect the line", lambda: line.connect("@STREAM@"))
+probe("bind the line", lambda: line.bind("\0autograder_left"))
+probe("listen on the line", lambda: line.listen())

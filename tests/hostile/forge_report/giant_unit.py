@@ -1,0 +1,11 @@
+# Says that it loads a part with a name of 8 MB, and ends there: the name would go back to the next guest.
+# reason: no answer
+import os
+
+from autograder.runtime import wire
+
+for piece in wire.frame(("unit", "x" * (8 * 2**20 - 100))):
+    view = memoryview(piece).cast("B")
+    while view:
+        view = view[os.write(3, view):]
+os._exit(0)
