@@ -76,6 +76,14 @@ def thread_sum():
     for thread in threads: thread.start()
     for thread in threads: thread.join()
     return sum(total)
+def awaited():
+    import asyncio
+    async def late(x):
+        await asyncio.sleep(0.01)
+        return x
+    async def both():
+        return sum(await asyncio.gather(late(1), late(2)))
+    return asyncio.run(both())
 def joined_thread():
     import ctypes
     libc = ctypes.CDLL(None)
@@ -231,6 +239,10 @@ def test_threads_run_where_their_number_is_bounded(zygote: Zygote, student: Stud
     else:
         with pytest.raises(StudentError, match="can't start new thread"):
             student.thread_sum()
+
+
+def test_coroutines_run_without_sockets(student: Student) -> None:
+    assert student.awaited() == 3
 
 
 def test_the_c_library_can_wait_for_the_end_of_a_thread(zygote: Zygote, student: Student) -> None:
