@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from autograder.authoring.sources import source_checks
 from autograder.authoring.validate import validate
 from autograder.course import CourseError, load_course
 from tests.support.drafts import NAME, TODAY, add, change, path_of
+from tests.support.guides import first_column
 
 COURSE = Path(sys.executable).parent / "course"
 
@@ -72,9 +74,15 @@ def test_a_new_problem_set_passes_the_gate_as_it_stands(course_copy: Path) -> No
     made = subprocess.run([COURSE, "new", NAME], cwd=course_copy, capture_output=True, text=True, check=False)
     assert made.returncode == 0, made.stderr
     assert f"edit  assignments/{NAME}/handout.md" in made.stdout
-    answer = subprocess.run([COURSE, "validate", "ps7"], cwd=course_copy, capture_output=True, text=True, check=False)
+    wide = {**os.environ, "COLUMNS": "200"}
+    answer = subprocess.run(
+        [COURSE, "validate", "ps7"], cwd=course_copy, env=wide, capture_output=True, text=True, check=False
+    )
     assert answer.returncode == 0, answer.stdout + answer.stderr
     assert "checks are good" in answer.stdout
+    # The guide lists the checks of the gate, in their order.
+    shown = [name.strip() for name in re.findall(r"^ *(\S.*?)  +good", answer.stdout, re.MULTILINE)]
+    assert first_column("docs/authoring.md", "## The gate") == shown
 
 
 # --- planted faults that the sources show

@@ -18,7 +18,7 @@ BLAS_THREADS = 4
 SECONDS = 300
 # The lowest NumPy that the project supports on the Pythons that have it; others use the oldest they can install.
 LOWEST_NUMPY = "numpy<2"
-_EARNED = re.compile(r"^([\d.]+) of ([\d.]+) points from these public tests", re.MULTILINE)
+_EARNED = re.compile(r"^([\d.]+) of ([\d.]+) points from this run", re.MULTILINE)
 
 
 def own_run_checks(course: Course, problem_set: ProblemSet) -> list[Check]:
