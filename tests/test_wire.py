@@ -168,7 +168,7 @@ def test_signs_of_zero_infinities_and_nan_survive() -> None:
     assert identical(round_trip(value), value)
 
 
-@pytest.mark.parametrize("power", [7, 8, 15, 31, 62, 63, 64, 1000, 8 * (wire.MAX_INT_BYTES - 1)])
+@pytest.mark.parametrize("power", [7, 8, 15, 31, 62, 63, 64, 1000, 8 * 1023, 8 * 1024 - 2])
 def test_integers_survive_at_the_edges_of_their_sizes(power: int) -> None:
     values = [sign * 2**power + step for sign in (-1, 1) for step in (-1, 0, 1)]
     assert round_trip(values) == values
@@ -176,7 +176,7 @@ def test_integers_survive_at_the_edges_of_their_sizes(power: int) -> None:
 
 def test_an_integer_over_the_limit_is_not_sent() -> None:
     with pytest.raises(wire.WireError, match="too large to send"):
-        wire.encode(2 ** (8 * wire.MAX_INT_BYTES))
+        wire.encode(2 ** (8 * 1024))
 
 
 def test_a_lone_surrogate_arrives_as_its_escape() -> None:
@@ -453,7 +453,7 @@ HOSTILE = {
     "type name of four billion": b"o" + u32(2**32 - 1),
     "keys of four billion": b"d" + u32(2**32 - 1),
     "integer of a gigabyte": b"I" + u32(2**30),
-    "integer over the limit, present": b"I" + u32(wire.MAX_INT_BYTES + 1) + bytes(wire.MAX_INT_BYTES + 1),
+    "integer over the limit, present": b"I" + u32(1025) + bytes(1025),
     "too many keys, present": b"d" + u32(wire.MAX_KEYS + 1) + b"NN" * (wire.MAX_KEYS + 1),
     "array of a terabyte": array_header("float64", 2**37),
     "array with a size of 2**64": array_header("int8", 2**32, 2**32),
