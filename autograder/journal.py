@@ -168,7 +168,7 @@ class Journal:
                 sha256=submission.sha256,
                 content=content,
                 submitted=submitted,
-                received=_now(),
+                received=now(),
                 origin=submission.origin,
             )
             entry = {
@@ -180,7 +180,7 @@ class Journal:
                 "origin": attempt.origin,
             }
             # If not, another process took the number meanwhile.
-            if _write_new(self.root / attempt.student / f"{attempt.number:03d}.attempt.json", _dump(entry)):
+            if write_new(self.root / attempt.student / f"{attempt.number:03d}.attempt.json", _dump(entry)):
                 return attempt
 
     def keep(self, content: bytes) -> str:
@@ -188,7 +188,7 @@ class Journal:
         digest = hashlib.sha256(content).hexdigest()
         path = self._object(digest)
         if not path.exists():
-            _write_new(path, content)
+            write_new(path, content)
         return digest
 
     def source(self, attempt: Attempt) -> bytes:
@@ -220,7 +220,7 @@ class Journal:
             known = self.records(attempt.student)
             run = max((one.run for one in known if one.attempt == attempt.number), default=0) + 1
             path = folder / (f"{attempt.number:03d}.json" if run == 1 else f"{attempt.number:03d}.r{run}.json")
-            if _write_new(path, record_module.to_json(record)):
+            if write_new(path, record_module.to_json(record)):
                 return Stored(attempt.number, run, path, record)
 
     def find(self, attempt: Attempt, *, suite: str, engine: str) -> Stored | None:
@@ -261,7 +261,7 @@ class Journal:
 
     def add_run(self, suite: str, engine: str, why: str, records: Mapping[str, Mapping[int, str]]) -> Run:
         """Write down a regrade, which does not count yet."""
-        started = _now()
+        started = now()
         entry = {"suite": suite, "engine": engine, "started": started.isoformat(), "why": why, "records": records}
         number = self._add_numbered("_runs", entry)
         return Run(number, suite, engine, started, why, {student: dict(own) for student, own in records.items()})
@@ -277,7 +277,7 @@ class Journal:
 
     def decide(self, action: Literal["apply", "revert"], run: int) -> None:
         """Take a regrade over, or take it back."""
-        self._add_numbered("_decisions", {"action": action, "run": run, "decided": _now().isoformat()})
+        self._add_numbered("_decisions", {"action": action, "run": run, "decided": now().isoformat()})
 
     def applied(self) -> list[Run]:
         """The regrades in force, in the order in which they were applied."""
@@ -296,11 +296,11 @@ class Journal:
     def _add_numbered(self, kind: str, entry: Mapping[str, Any]) -> int:
         while True:
             number = max((number for number, _ in self._numbered(kind)), default=0) + 1
-            if _write_new(self.root / kind / f"{number:04d}.json", _dump(entry)):
+            if write_new(self.root / kind / f"{number:04d}.json", _dump(entry)):
                 return number
 
 
-def _now() -> datetime.datetime:
+def now() -> datetime.datetime:
     return datetime.datetime.now(datetime.UTC).replace(microsecond=0)
 
 
@@ -328,7 +328,7 @@ def _dump(entry: Mapping[str, Any]) -> bytes:
     return json.dumps(entry, indent=1, ensure_ascii=True).encode() + b"\n"
 
 
-def _write_new(path: Path, data: bytes) -> bool:
+def write_new(path: Path, data: bytes) -> bool:
     """Write a file and tell whether its name was free. After a crash it is there whole, or not at all."""
     _make_folder(path.parent)
     temporary = path.parent / f"{_UNFINISHED}{secrets.token_hex(8)}"

@@ -233,7 +233,7 @@ def test_attempts_without_a_time_are_ordered_by_arrival_and_not_by_the_clock(
 ) -> None:
     """This machine's clock is set back an hour between the first and the second attempt."""
     clock = iter([DUE, DUE - HOUR])
-    monkeypatch.setattr("autograder.journal._now", lambda: next(clock))
+    monkeypatch.setattr("autograder.journal.now", lambda: next(clock))
     for points in (3, 7):
         hand_in(journal, None, record(points))
     assert [attempt.received for attempt in journal.attempts("s001")] == [DUE, DUE - HOUR]

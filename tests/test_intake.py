@@ -330,7 +330,7 @@ def test_who_is_not_in_the_roster_is_listed_with_what_was_handed_in(tmp_path: Pa
 def canvas(folder: Path, *names: str) -> tuple[list[Submission], list[Unreadable]]:
     # Two honest neighbours, so that the archive is Canvas's whatever the names are.
     members = {name: name.encode() for name in ("a_1_11_ps1.py", "b_2_12_ps1.py", "c_3_13_ps1.py", *names)}
-    found, problems = find_submissions(forms._zip(folder / "canvas.zip", members), "ps1")
+    found, problems = find_submissions(forms.zipped(folder / "canvas.zip", members), "ps1")
     assert [one.student for one in found[:3]] == ["canvas-1", "canvas-2", "canvas-3"]
     return found[3:], problems
 
@@ -409,7 +409,7 @@ def test_what_lies_beside_an_answer_is_listed(tmp_path: Path) -> None:
 
 def test_in_moodle_nobody_hands_in_for_somebody_else(tmp_path: Path) -> None:
     name = "Student a_7_assignsubmission_file_x_8_assignsubmission_file_ps1.py"
-    found, (problem,) = find_submissions(forms._zip(tmp_path / "m.zip", {name: b"x"}), "ps1")
+    found, (problem,) = find_submissions(forms.zipped(tmp_path / "m.zip", {name: b"x"}), "ps1")
     assert found == []
     assert problem.name == name
 
@@ -422,7 +422,7 @@ def test_moodle_forms_and_what_students_type(tmp_path: Path) -> None:
         "Student c_10_assignsubmission_onlinetext_/onlinetext.html": b"4",
         "Student d_11_assignsubmission_file_/": b"",
     }
-    found, problems = find_submissions(forms._zip(tmp_path / "m.zip", members), "ps1")
+    found, problems = find_submissions(forms.zipped(tmp_path / "m.zip", members), "ps1")
     assert {(one.student, one.source) for one in found} == {("moodle-7", b"1"), ("moodle-8", b"2"), ("moodle-9", b"3")}
     assert [problem.name.partition("_")[0] for problem in problems] == ["Student c", "Student d"]
     assert problems[0].content == b"4"
@@ -484,7 +484,7 @@ def test_a_time_that_was_handed_in_is_no_time(tmp_path: Path) -> None:
     put(tmp_path / "folders/s001/timestamp.txt", back)
     put(tmp_path / "folders/s001/ps1.py")
     prefix = "Student s001_1_assignsubmission_file_/ps1"
-    moodle = forms._zip(tmp_path / "m.zip", {f"{prefix}/ps1.py": b"x", f"{prefix}/timestamp.txt": back})
+    moodle = forms.zipped(tmp_path / "m.zip", {f"{prefix}/ps1.py": b"x", f"{prefix}/timestamp.txt": back})
     for one in (tmp_path / "folders", moodle):
         assert [found.submitted for found in find_submissions(one, "ps1")[0]] == [None]
 
@@ -679,13 +679,13 @@ def test_a_notebook_with_deeply_nested_outputs_is_a_problem_of_the_submission(tm
 
 def test_a_wrapping_folder_is_looked_into(tmp_path: Path) -> None:
     for wrapper in ("submitted", "all"):
-        place = forms._zip(tmp_path / "all.zip", {f"{wrapper}/s001/ps1/ps1.py": b"x"})
+        place = forms.zipped(tmp_path / "all.zip", {f"{wrapper}/s001/ps1/ps1.py": b"x"})
         assert students(place) == ["s001"]
 
 
 def test_a_zip_of_files_and_folders_is_a_folder(tmp_path: Path) -> None:
     members = {"s001.py": b"1", "s002/ps1.ipynb": b"2", "s002/notes.txt": b"3", "__MACOSX/._s001.py": b"", "s003/": b""}
-    found, problems = find_submissions(forms._zip(tmp_path / "x.zip", members), "ps1")
+    found, problems = find_submissions(forms.zipped(tmp_path / "x.zip", members), "ps1")
     assert plain(found) == [("s001", "ps1.py", b"1"), ("s002", "ps1.ipynb", b"2")]
     assert {problem.name for problem in problems} == {"s002/notes.txt", "s003"}
 
@@ -694,7 +694,7 @@ def test_a_zip_with_entries_for_its_folders_is_the_same_as_one_without(tmp_path:
     # As `zip -r` and most file managers write it.
     folders = dict.fromkeys(["s001/", "s001/ps1/", "s002/", "s003/"], b"")
     members = {**folders, "s001/ps1/ps1.py": b"1", "s002/ps1.py": b"2"}
-    found, problems = find_submissions(forms._zip(tmp_path / "x.zip", members), "ps1")
+    found, problems = find_submissions(forms.zipped(tmp_path / "x.zip", members), "ps1")
     assert plain(found) == [("s001", "ps1.py", b"1"), ("s002", "ps1.py", b"2")]
     assert [problem.name for problem in problems] == ["s003"]
 
@@ -830,7 +830,7 @@ def test_what_is_no_archive_is_listed(tmp_path: Path, content: bytes) -> None:
 
 
 def test_an_archive_has_bounds_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    place = forms._zip(tmp_path / "x.zip", {f"s{number:03d}.py": b"x" * 1000 for number in range(100)})
+    place = forms.zipped(tmp_path / "x.zip", {f"s{number:03d}.py": b"x" * 1000 for number in range(100)})
     with monkeypatch.context() as patch:
         patch.setattr(entries, "MAX_ENTRIES", 99)
         found, (problem,) = find_submissions(place, "ps1")

@@ -55,12 +55,12 @@ DISGUISES: dict[str, dict[str, bytes]] = {
 
 def on_disk(root: Path, files: Mapping[str, bytes]) -> Path:
     for name, content in files.items():
-        forms._write(root / name, content)
+        forms.write(root / name, content)
     return root
 
 
 def packed(folder: Path, files: Mapping[str, bytes]) -> Path:
-    return forms._zip(folder / "download.zip", dict(files))
+    return forms.zipped(folder / "download.zip", dict(files))
 
 
 @pytest.mark.parametrize("roster", [None, ROSTER], ids=["no roster", "roster"])
@@ -183,7 +183,7 @@ def test_a_single_students_folder_is_that_students(tmp_path: Path, inner: str, r
     found, problems = find_submissions(place, "ps1", roster)
     assert [submission.student for submission in found] == ["s001"]
     assert problems == []
-    zipped = forms._zip(tmp_path / "s001.zip", {f"s001/{inner}": b"x = 1\n"})
+    zipped = forms.zipped(tmp_path / "s001.zip", {f"s001/{inner}": b"x = 1\n"})
     assert [submission.student for submission in find_submissions(zipped, "ps1", roster)[0]] == ["s001"]
 
 

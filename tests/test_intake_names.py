@@ -31,13 +31,13 @@ def students(place: Path, roster: Roster | None = None) -> list[str]:
 
 def moodle_zip(folder: Path, *names: str, start: int = 1_500_001) -> Path:
     members = {f"{name}_{start + place}_assignsubmission_file_/ps1.py": b"x = 1\n" for place, name in enumerate(names)}
-    return forms._zip(folder / "moodle.zip", members)
+    return forms.zipped(folder / "moodle.zip", members)
 
 
 def moodle_roster(folder: Path, *names: str) -> Roster:
     """A roster whose students s001, s002, … have these names."""
     rows = [("student", "moodle"), *((f"s{number:03d}", name) for number, name in enumerate(names, start=1))]
-    return forms.read_roster(forms._write(folder / "roster.csv", forms._csv(rows)))
+    return forms.read_roster(forms.write(folder / "roster.csv", forms.csv_bytes(rows)))
 
 
 # --- names
@@ -45,7 +45,7 @@ def moodle_roster(folder: Path, *names: str) -> Roster:
 
 def test_canvas_keeps_combining_marks_in_names(tmp_path: Path) -> None:
     names = [*(f"{name}_{70_001 + place}_{9_000_001 + place}_ps1.py" for place, name in enumerate(forms.SCRIPTS))]
-    place = forms._zip(tmp_path / "canvas.zip", dict.fromkeys(names, b"x = 1\n"))
+    place = forms.zipped(tmp_path / "canvas.zip", dict.fromkeys(names, b"x = 1\n"))
     assert students(place) == [f"canvas-{70_001 + place}" for place in range(len(names))]
 
 
@@ -113,16 +113,16 @@ def test_a_hyphen_in_a_name_is_no_team(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("student", ["jo.doe", "j.o.doe-2", "A.B"])
 def test_ids_may_hold_dots_as_nbgrader_allows(tmp_path: Path, student: str) -> None:
-    forms._write(tmp_path / "submitted" / student / "ps1" / "ps1.py", b"x = 1\n")
+    forms.write(tmp_path / "submitted" / student / "ps1" / "ps1.py", b"x = 1\n")
     assert students(tmp_path / "submitted") == [student]
     assert students(tmp_path) == [student]
-    forms._write(tmp_path / "flat" / f"{student}.py", b"x = 1\n")
+    forms.write(tmp_path / "flat" / f"{student}.py", b"x = 1\n")
     assert students(tmp_path / "flat") == [student]
 
 
 @pytest.mark.parametrize("student", [".hidden", "a..b", "a.", "a.py", "a.ipynb"])
 def test_ids_never_look_like_paths_or_files(tmp_path: Path, student: str) -> None:
-    place = forms._zip(tmp_path / "x.zip", {f"{student}/ps1.py": b"x = 1\n", "s001/ps1.py": b"x = 1\n"})
+    place = forms.zipped(tmp_path / "x.zip", {f"{student}/ps1.py": b"x = 1\n", "s001/ps1.py": b"x = 1\n"})
     found, problems = find_submissions(place, "ps1")
     assert [submission.student for submission in found] == ["s001"]
     assert len(problems) == 1
@@ -131,13 +131,13 @@ def test_ids_never_look_like_paths_or_files(tmp_path: Path, student: str) -> Non
 def test_a_former_id_is_the_student_of_today(tmp_path: Path) -> None:
     place = tmp_path / "class"
     for name in ("x17", "s002"):
-        forms._write(place / name / "ps1.py", b"x = 1\n")
-    roster = forms.read_roster(forms._write(tmp_path / "roster.csv", b"student,formerly\ns001,x17 y17\ns002,\n"))
+        forms.write(place / name / "ps1.py", b"x = 1\n")
+    roster = forms.read_roster(forms.write(tmp_path / "roster.csv", b"student,formerly\ns001,x17 y17\ns002,\n"))
     assert students(place, roster) == ["s001", "s002"]
 
 
 def test_what_is_listed_shows_the_students_id(tmp_path: Path) -> None:
-    place = forms._zip(
+    place = forms.zipped(
         tmp_path / "canvas.zip", {"a_70001_1_ps2.py": b"x", "b_70002_2_ps1.py": b"", "c_70003_3_ps1.py": b"x"}
     )
     roster = forms.read_makers_roster(tmp_path, ["s001", "s002", "s003"])
@@ -151,12 +151,12 @@ def test_what_is_listed_shows_the_students_id(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["homework1.py", "My answer (final).ipynb", "deep/er/homework1.py"])
 def test_gradescope_takes_a_file_of_any_name(tmp_path: Path, name: str) -> None:
     metadata = b"submission_1:\n  :submitters:\n  - :sid: s001\n  :created_at: 2026-09-20 20:00:00 Z\n"
-    forms._write(tmp_path / "export/submission_metadata.yml", metadata)
-    forms._write(tmp_path / "export/submission_1" / name, b"x = 1\n")
+    forms.write(tmp_path / "export/submission_metadata.yml", metadata)
+    forms.write(tmp_path / "export/submission_1" / name, b"x = 1\n")
     (found,), problems = find_submissions(tmp_path / "export", "ps1")
     assert (found.student, found.filename, problems) == ("s001", f"ps1{Path(name).suffix}", [])
     assert f"called {Path(name).name}, not ps1" in found.origin
-    forms._write(tmp_path / "export/submission_1/another.py", b"x = 2\n")
+    forms.write(tmp_path / "export/submission_1/another.py", b"x = 2\n")
     found, problems = find_submissions(tmp_path / "export", "ps1")
     assert found == []
     assert all("one is needed" in problem.reason for problem in problems)
@@ -224,7 +224,7 @@ def test_a_tar_archive_has_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     # tarfile reads an extended header into memory whole.
     header = tarfile.TarInfo("x")
     header.type, header.size = tarfile.XHDTYPE, 2**30
-    place = forms._write(tmp_path / "header.tar", header.tobuf() + bytes(1024))
+    place = forms.write(tmp_path / "header.tar", header.tobuf() + bytes(1024))
     assert "header of it is too long" in find_submissions(place, "ps1")[1][0].reason
 
 
@@ -276,9 +276,9 @@ def test_a_zip_may_have_entries_for_its_folders(tmp_path: Path) -> None:
     """As `zip -r` writes it."""
     members = {"class/": b"", "class/s001/": b"", "class/s001/ps1/": b"", "class/s001/ps1/ps1.py": b"x = 1\n",
                "class/s002/": b"", "class/s002/ps1.py": b"x = 1\n"}  # fmt: skip
-    assert students(forms._zip(tmp_path / "class.zip", members)) == ["s001", "s002"]
+    assert students(forms.zipped(tmp_path / "class.zip", members)) == ["s001", "s002"]
     members = {"Test A_7_assignsubmission_file_/": b"", "Test A_7_assignsubmission_file_/ps1.py": b"x = 1\n"}
-    assert students(forms._zip(tmp_path / "moodle.zip", members)) == ["moodle-7"]
+    assert students(forms.zipped(tmp_path / "moodle.zip", members)) == ["moodle-7"]
 
 
 def test_two_entries_that_would_become_one_file_are_both_refused(tmp_path: Path) -> None:
@@ -287,7 +287,7 @@ def test_two_entries_that_would_become_one_file_are_both_refused(tmp_path: Path)
         ("./s001/ps1.py", "s001/ps1.py"),
         ("s/e\u0301.py", "s/\u00e9.py"),
     ):
-        place = forms._zip(tmp_path / "x.zip", {first: b"1", second: b"2", "s002.py": b"x"})
+        place = forms.zipped(tmp_path / "x.zip", {first: b"1", second: b"2", "s002.py": b"x"})
         found, problems = find_submissions(place, "ps1")
         assert [submission.student for submission in found] == ["s002"]
         assert {problem.reason for problem in problems} == {"the archive has 2 entries of this name"}
@@ -340,8 +340,8 @@ def test_a_name_of_several_zones_is_the_courses_own() -> None:
 def test_one_moment_in_three_zones_is_one_moment(tmp_path: Path) -> None:
     for number, written in enumerate(("12:00:00.000000 UTC", "14:00:00.000000 CEST", "14:00:00.000000 Europe/Berlin")):
         place = tmp_path / "submitted" / f"s{number:03d}" / "ps1"
-        forms._write(place / "ps1.py", b"x = 1\n")
-        forms._write(place / "timestamp.txt", f"2026-09-24 {written}\n".encode())
+        forms.write(place / "ps1.py", b"x = 1\n")
+        forms.write(place / "timestamp.txt", f"2026-09-24 {written}\n".encode())
     found, problems = find_submissions(tmp_path / "submitted", "ps1")
     assert {submission.submitted for submission in found} == {NOON}
     assert problems == []
@@ -350,8 +350,8 @@ def test_one_moment_in_three_zones_is_one_moment(tmp_path: Path) -> None:
 @pytest.mark.parametrize("written", ["last week", "2026-01-24 12:00:00 IST", "", "\x1b[2J", "9" * 5000])
 def test_a_timestamp_that_cannot_be_read_is_listed(tmp_path: Path, written: str) -> None:
     place = tmp_path / "submitted" / "s001" / "ps1"
-    forms._write(place / "ps1.py", b"x = 1\n")
-    forms._write(place / "timestamp.txt", written.encode())
+    forms.write(place / "ps1.py", b"x = 1\n")
+    forms.write(place / "timestamp.txt", written.encode())
     (found,), (problem,) = find_submissions(tmp_path / "submitted", "ps1")
     assert found.submitted is None
     assert (problem.name, problem.student, problem.graded) == ("s001/ps1/ps1.py", "s001", True)
@@ -364,9 +364,9 @@ def test_of_attempts_at_the_same_time_the_one_that_arrived_later_comes_last(tmp_
     one = "    :submitters:\n    - :sid: s001\n    :created_at: 2026-09-20 20:00:00.000000000 Z\n"
     last = one.replace("    :", "  :").replace("    -", "  -")
     metadata = f"submission_10:\n{last}  :history:\n  - :id: 9\n{one}  - :id: 8\n{one}"
-    forms._write(tmp_path / "export/submission_metadata.yml", metadata.encode())
+    forms.write(tmp_path / "export/submission_metadata.yml", metadata.encode())
     for number in (8, 9, 10):
-        forms._write(tmp_path / f"export/submission_{number}/ps1.py", b"%d" % number)
+        forms.write(tmp_path / f"export/submission_{number}/ps1.py", b"%d" % number)
     found, problems = find_submissions(tmp_path / "export", "ps1")
     assert [submission.source for submission in found] == [b"8", b"9", b"10"]
     assert problems == []

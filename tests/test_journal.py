@@ -211,7 +211,7 @@ def test_nothing_is_ever_overwritten(journal: Journal) -> None:
 
 def test_a_number_taken_meanwhile_is_left_alone(journal: Journal, attempt: Attempt, monkeypatch: pytest.MonkeyPatch) -> None:
     # Another process writes 001.json between the look into the folder and the write.
-    write = journal_module._write_new
+    write = journal_module.write_new
     rivals = iter([to_json(record(suite="rival"))])
 
     def with_a_rival(path: Path, content: bytes) -> bool:
@@ -219,7 +219,7 @@ def test_a_number_taken_meanwhile_is_left_alone(journal: Journal, attempt: Attem
             write(path, rival)
         return write(path, content)
 
-    monkeypatch.setattr(journal_module, "_write_new", with_a_rival)
+    monkeypatch.setattr(journal_module, "write_new", with_a_rival)
     stored = journal.append(attempt, record(suite="mine"))
     assert stored.path.name == "001.r2.json"
     assert [stored.record.provenance.suite for stored in journal.records("s001")] == ["rival", "mine"]

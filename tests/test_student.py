@@ -126,14 +126,23 @@ def inner():
 """
 
 
-def student_of(source: str = SOURCE, *, asked: tuple[str, ...] = (), seconds: float = 30.0) -> Student:
+def runner_of(source: str = SOURCE, *, asked: tuple[str, ...] = (), seconds: float = 30.0) -> LocalRunner:
     namespace, report = loading.load("answers.py", source.encode())
-    return Student(LocalRunner(namespace, report, asked=asked, seconds=seconds))
+    return LocalRunner(namespace, report, asked=asked, seconds=seconds)
+
+
+def student_of(source: str = SOURCE, *, asked: tuple[str, ...] = (), seconds: float = 30.0) -> Student:
+    return Student(runner_of(source, asked=asked, seconds=seconds))
 
 
 @pytest.fixture
-def student() -> Student:
-    return student_of()
+def runner() -> LocalRunner:
+    return runner_of()
+
+
+@pytest.fixture
+def student(runner: LocalRunner) -> Student:
+    return Student(runner)
 
 
 # --- what comes back
@@ -182,13 +191,13 @@ def test_an_answer_too_deep_to_send_is_the_students_error(student: Student) -> N
 # --- many calls
 
 
-def test_each_calls_in_turn_up_to_the_first_that_raises(student: Student) -> None:
+def test_each_calls_in_turn_up_to_the_first_that_raises(student: Student, runner: LocalRunner) -> None:
     answers = student.inverse.each([(2,), (0,), (1,)])
     assert next(answers) == 0.5
     with pytest.raises(ZeroDivisionError):
         next(answers)
     assert list(answers) == []
-    assert student._runner.namespace["inverted"] == [2, 2, 0]  # type: ignore[attr-defined]
+    assert runner.namespace["inverted"] == [2, 2, 0]
 
 
 def test_once_makes_each_call_only_once(student: Student) -> None:
@@ -205,29 +214,29 @@ def test_a_second_call_that_differs_is_a_mismatch(student: Student) -> None:
         student.noisy(np.ones(2))
 
 
-def test_every_call_is_made_twice(student: Student) -> None:
+def test_every_call_is_made_twice(student: Student, runner: LocalRunner) -> None:
     student.rounding(np.ones(2))
-    assert student._runner.namespace["calls"] == pytest.approx([1, 1])  # type: ignore[attr-defined]
+    assert runner.namespace["calls"] == pytest.approx([1, 1])
 
 
-def test_a_question_that_was_answered_is_not_asked_again(student: Student) -> None:
+def test_a_question_that_was_answered_is_not_asked_again(student: Student, runner: LocalRunner) -> None:
     first = student.rounding(np.ones(2))
-    others = Student(student._runner)  # as the next test gets one
+    others = Student(runner)  # as the next test gets one
     assert others.rounding(np.ones(2)).tolist() == first.tolist()
-    assert len(student._runner.namespace["calls"]) == 2  # type: ignore[attr-defined]
+    assert len(runner.namespace["calls"]) == 2
     assert [call.name for call in others.calls] == ["rounding"]
     others.rounding(np.full(2, 2.0))
-    assert len(student._runner.namespace["calls"]) == 4  # type: ignore[attr-defined]
+    assert len(runner.namespace["calls"]) == 4
 
 
-def test_an_error_is_an_answer_too(student: Student) -> None:
+def test_an_error_is_an_answer_too(student: Student, runner: LocalRunner) -> None:
     texts = []
     for _ in range(2):
         with pytest.raises(ZeroDivisionError) as raised:
-            Student(student._runner).inverse(0)
+            Student(runner).inverse(0)
         texts.append(str(raised.value))
     assert texts[0] == texts[1]
-    assert student._runner.namespace["inverted"] == [0]  # type: ignore[attr-defined]
+    assert runner.namespace["inverted"] == [0]
 
 
 def test_a_function_that_did_not_return_is_not_called_again() -> None:
@@ -239,10 +248,10 @@ def test_a_function_that_did_not_return_is_not_called_again() -> None:
     assert student.plus_one(1) == 2
 
 
-def test_an_answer_that_differs_is_a_mismatch_in_every_test(student: Student) -> None:
+def test_an_answer_that_differs_is_a_mismatch_in_every_test(student: Student, runner: LocalRunner) -> None:
     for _ in range(2):
         with pytest.raises(Mismatch):
-            Student(student._runner).counting(1)
+            Student(runner).counting(1)
 
 
 def test_questions_with_a_function_of_the_test_are_always_asked(student: Student) -> None:

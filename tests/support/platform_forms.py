@@ -66,7 +66,7 @@ def make_roster(folder: Path, students: Iterable[str]) -> Path:
     """`roster.csv` for the users that the makers invent."""
     rows = [("student", "canvas", "moodle", "gradescope", "github")]
     rows += [(one, canvas_id(one), moodle_id(one), email(one), github_name(one)) for one in sorted(set(students))]
-    return _write(folder / "roster.csv", _csv(rows))
+    return write(folder / "roster.csv", csv_bytes(rows))
 
 
 def read_makers_roster(folder: Path, students: Iterable[str]) -> Roster:
@@ -86,14 +86,14 @@ def members(archive: Path) -> dict[str, bytes]:
 def make_flat_folder(folder: Path, submissions: Sequence[HandedIn]) -> Path:
     """One file a student: `s001.py`."""
     for one in _last(submissions):
-        _write(folder / "flat" / f"{one.student}{Path(one.filename).suffix}", one.source)
+        write(folder / "flat" / f"{one.student}{Path(one.filename).suffix}", one.source)
     return folder / "flat"
 
 
 def make_student_folders(folder: Path, submissions: Sequence[HandedIn]) -> Path:
     """One folder a student: `s001/ps1.py`."""
     for one in _last(submissions):
-        _write(folder / "folders" / one.student / one.filename, one.source)
+        write(folder / "folders" / one.student / one.filename, one.source)
     return folder / "folders"
 
 
@@ -107,30 +107,32 @@ def make_canvas_zip(folder: Path, submissions: Sequence[HandedIn], late: Iterabl
         original = f"{stem}-{earlier}{suffix}" if earlier else one.filename
         flag = "LATE_" if one.student in marked else ""
         members[f"student{one.student}_{flag}{canvas_id(one.student)}_{9_000_000 + number}_{original}"] = one.source
-    return _zip(folder / "canvas.zip", members)
+    return zipped(folder / "canvas.zip", members)
 
 
 def make_moodle_zip(folder: Path, submissions: Sequence[HandedIn]) -> Path:
     """Moodle's "Download all submissions", in folders."""
     members = {f"{_moodle_prefix(one)}/{one.filename}": one.source for one in _last(submissions)}
-    return _zip(folder / "moodle.zip", members)
+    return zipped(folder / "moodle.zip", members)
 
 
 def make_moodle_flat_zip(folder: Path, submissions: Sequence[HandedIn]) -> Path:
     """Moodle's "Download all submissions", without folders."""
     members = {f"{_moodle_prefix(one)}{one.filename}": one.source for one in _last(submissions)}
-    return _zip(folder / "moodle-flat.zip", members)
+    return zipped(folder / "moodle-flat.zip", members)
 
 
 def make_gradescope_zip(folder: Path, submissions: Sequence[HandedIn]) -> Path:
     """Gradescope's "Export submissions", with all attempts of each student."""
-    return _zip(folder / "gradescope.zip", {f"assignment_4_export/{name}": text for name, text in _gradescope(submissions)})
+    return zipped(
+        folder / "gradescope.zip", {f"assignment_4_export/{name}": text for name, text in _gradescope(submissions)}
+    )
 
 
 def make_gradescope_folder(folder: Path, submissions: Sequence[HandedIn]) -> Path:
     """The same, unpacked."""
     for name, content in _gradescope(submissions):
-        _write(folder / "gradescope" / name, content)
+        write(folder / "gradescope" / name, content)
     return folder / "gradescope"
 
 
@@ -138,9 +140,9 @@ def make_nbgrader_tree(folder: Path, submissions: Sequence[HandedIn]) -> Path:
     """nbgrader's `submitted/`, with the times in `timestamp.txt`."""
     for one in _last(submissions):
         place = folder / "submitted" / one.student / Path(one.filename).stem
-        _write(place / one.filename, one.source)
+        write(place / one.filename, one.source)
         if one.submitted:
-            _write(place / "timestamp.txt", f"{one.submitted.astimezone(datetime.UTC):%Y-%m-%d %H:%M:%S.%f} UTC".encode())
+            write(place / "timestamp.txt", f"{one.submitted.astimezone(datetime.UTC):%Y-%m-%d %H:%M:%S.%f} UTC".encode())
     return folder / "submitted"
 
 
@@ -161,7 +163,7 @@ def make_repository(place: Path, attempts: Sequence[HandedIn]) -> None:
     for one in attempts:
         seconds = int(one.submitted.timestamp()) if one.submitted else 0
         path = f"{Path(one.filename).stem}/{one.filename}"
-        _write(place / path, one.source)
+        write(place / path, one.source)
         commits.append(
             b"commit refs/heads/main\ncommitter - <-> %d +0000\ndata 0\nM 100644 inline %s\ndata %d\n%s\n"
             % (seconds, path.encode(), len(one.source), one.source)
@@ -195,7 +197,7 @@ def make_canvas_gradebook(folder: Path, students: Sequence[str], possible: str =
         *((f"{one}, Student", canvas_id(one), email(one), "Section 1", "7.50", "", "75.00") for one in students),
         ("Student, Test", "1", "0123abc", "Section 1", "", "", ""),
     ]
-    return _write(folder / "canvas.csv", _csv(rows))
+    return write(folder / "canvas.csv", csv_bytes(rows))
 
 
 def make_moodle_worksheet(folder: Path, students: Sequence[str], possible: str = "45.00") -> Path:
@@ -206,7 +208,7 @@ def make_moodle_worksheet(folder: Path, students: Sequence[str], possible: str =
         *((f"Participant {moodle_id(one)}", f"Student {one}", email(one), "Submitted for grading", "", possible, "Yes",
            "Sunday, 20 September 2026, 12:00 PM", "-", "") for one in students),
     ]  # fmt: skip
-    return _write(folder / "moodle.csv", b"\xef\xbb\xbf" + _csv(rows))
+    return write(folder / "moodle.csv", b"\xef\xbb\xbf" + csv_bytes(rows))
 
 
 # --- shared
@@ -251,13 +253,13 @@ def _created(one: HandedIn, indent: str) -> list[str]:
     return [f"{indent}:created_at: {one.submitted.astimezone(datetime.UTC):%Y-%m-%d %H:%M:%S.%f}000 Z"]
 
 
-def _csv(rows: Iterable[Sequence[str]]) -> bytes:
+def csv_bytes(rows: Iterable[Sequence[str]]) -> bytes:
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator="\r\n").writerows(rows)
     return text.getvalue().encode()
 
 
-def _zip(path: Path, members: dict[str, bytes]) -> Path:
+def zipped(path: Path, members: dict[str, bytes]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members.items():
@@ -265,7 +267,7 @@ def _zip(path: Path, members: dict[str, bytes]) -> Path:
     return path
 
 
-def _write(path: Path, content: bytes) -> Path:
+def write(path: Path, content: bytes) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
     return path
