@@ -17,6 +17,7 @@ from pydantic import AwareDatetime, BaseModel, Field, ValidationError, model_val
 from autograder.assignment import Assignment, Explanation, Question, parse_explanations
 from autograder.limits import Limits
 from autograder.schema import Slug, Strict, StudentId, TimeZone
+from autograder.secret import Key, SecretError, course_key
 from autograder.testing.ledger import Ledger
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -115,9 +116,17 @@ class ProblemSet:
         own = self.question(question).limits.call_seconds
         return own * self.share if own else self.limits.call_seconds
 
+    @property
+    def key(self) -> Key:
+        """What the inputs of hidden tests are drawn from; made with the course's secret when it is first needed."""
+        try:
+            return course_key(self.folder.parents[1]).derived(self.slug)
+        except SecretError as error:
+            raise CourseError(str(error)) from None
+
     def suite_hash(self) -> str:
         """SHA-256 over all that a verdict depends on, the submission and the engine apart."""
-        digest = hashlib.sha256(json.dumps(repr(self.limits)).encode())
+        digest = hashlib.sha256(json.dumps([repr(self.limits), self.key.fingerprint]).encode())
         names = ("assignment.yml", "test_public.py", "test_hidden.py", "mutants.py")
         for path in [*(self.folder / name for name in names), self.solution, self.ledger_path]:
             content = path.read_bytes() if path.exists() else b""

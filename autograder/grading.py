@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,6 +10,7 @@ from dataclasses import replace
 import pytest
 from _pytest.runner import runtestprotocol
 
+from autograder.allowance import allowance
 from autograder.course import ProblemSet
 from autograder.rehearsal import Rehearsed
 from autograder.runtime.figures import FigureView
@@ -16,17 +18,22 @@ from autograder.sandbox.runner import GuestRunner
 from autograder.scoring import Findings
 from autograder.slips import SlipFinder
 from autograder.suite import mark_of
-from autograder.testing.bench import Outcome, Status, Trial, is_hidden
+from autograder.testing.bench import Cause, Outcome, OverAllowance, Status, Trial, is_hidden
 from autograder.testing.forms import prediction_outcome
 from autograder.testing.student import Call, StudentError
 from autograder.variants import Variant
+
+BEYOND = "stopped: checking your answers took more time or memory of the grader than a test may use"
 
 
 class Grading(Trial):
     """The trial of one submission. It is made anew for each, and all that is known of the submission goes with it."""
 
-    def __init__(self, runner: GuestRunner, problem_set: ProblemSet, rehearsed: Rehearsed, slip_finder: SlipFinder) -> None:
+    def __init__(
+        self, runner: GuestRunner, problem_set: ProblemSet, rehearsed: Rehearsed, slip_finder: SlipFinder, memory_bytes: int
+    ) -> None:
         super().__init__(runner)
+        self._memory_bytes = memory_bytes
         self._guest = runner
         self._problem_set = problem_set
         self._rehearsed = rehearsed
@@ -35,31 +42,42 @@ class Grading(Trial):
         self._calls: dict[str, list[Call]] = {}
         self._candidates: dict[str, list[Variant]] = {}
         self._figures: dict[str, FigureView] = {}
-        self._shown = ""  # what the submission had printed before the first hidden input reached it
-        self._staff_output = ""
+        self._output = self._staff_output = ""
+        self._breached: list[pytest.Item] = []
 
-    def run(self, items: Sequence[pytest.Item], *, first_failure: bool) -> None:
-        """Load the submission and run the tests; with `first_failure`, up to the first that fails."""
+    def run(self, items: Sequence[pytest.Item], *, first_failure: bool) -> list[pytest.Item]:
+        """Load the submission and run the tests; with `first_failure`, up to the first that fails.
+
+        Returns the tests that went beyond their allowance: `decide` says of each whose fault it was.
+        """
         self._guest.load()
         self._read_answers()
         self._read_predictions()
-        self._shown = self._guest.output
         self._run_tests(items, first_failure=first_failure)
-        self._staff_output = self._guest.output[len(self._shown) :]
+        self._output, self._staff_output = self._guest.output, self._guest.staff_output
+        return self._breached
+
+    def decide(self, item: pytest.Item, reference_stays_within: bool) -> None:
+        """A test went beyond its allowance: the submission failed it if the reference does not go beyond."""
+        if reference_stays_within:
+            outcome = self.outcomes[item.name]
+            self.outcomes[item.name] = replace(
+                outcome, status=Status.FAILED, message=BEYOND, safe=BEYOND, cause=Cause.STOPPED
+            )
 
     def findings(self) -> Findings:
         """What was found out. Once the guest is gone, the most memory that it held is known too."""
-        slips = {
-            test: self._slip_finder.likeliest(candidates, self._calls[self.outcomes[test].question])
-            for test, candidates in self._candidates.items()
-        }
+        slips: dict[str, Variant] = {}
+        with contextlib.suppress(OverAllowance, MemoryError), allowance(self._memory_bytes):
+            for test, candidates in self._candidates.items():
+                slips[test] = self._slip_finder.likeliest(candidates, self._calls[self.outcomes[test].question])
         return Findings(
             outcomes=list(self.outcomes.values()),
             slips=slips,
             answers=self._answers,
             figures=self._figures,
             problems=self._guest.report["problems"],
-            output=self._shown,
+            output=self._output,
             staff_output=self._staff_output,
             peak_memory=self._guest.peak_memory,
         )
@@ -73,17 +91,20 @@ class Grading(Trial):
     def _run_tests(self, items: Sequence[pytest.Item], *, first_failure: bool) -> None:
         for hidden, group in itertools.groupby(items, is_hidden):
             together = list(group)
+            if hidden:
+                # Nothing that the submission says from here on is shown to its author.
+                self._guest.freeze()
             self._guest.ask_ahead(ask for item in together for ask in self._rehearsed.asks[item.name])
             for item in together:
                 self._guest.begin(item.name, self._problem_set.call_seconds(mark_of(item).question))
                 runtestprotocol(item, nextitem=None, log=False)
                 outcome = self.outcomes[item.name]
                 self._explain(outcome)
+                if outcome.cause is Cause.BEYOND:
+                    self._breached.append(item)
                 # After a fault nothing will be scored, and the sandbox may be gone.
-                if outcome.status is Status.FAULT or (first_failure and outcome.status is Status.FAILED):
+                elif outcome.status is Status.FAULT or (first_failure and outcome.status is Status.FAILED):
                     return
-                if not hidden:
-                    self._shown = self._guest.output
 
     def _explain(self, outcome: Outcome) -> None:
         """Note what explains the outcome of the test that ended."""
@@ -93,9 +114,11 @@ class Grading(Trial):
             for view in (call.value for call in calls if isinstance(call.value, FigureView)):
                 self._figures.setdefault(outcome.question, view)
         if outcome.status is Status.FAILED:
-            candidates = self._slip_finder.candidates(outcome.question, calls)
-            if candidates:
-                self._candidates[outcome.test] = candidates
+            # Mutants get what the submission answered as their arguments.
+            with contextlib.suppress(OverAllowance, MemoryError), allowance(self._memory_bytes):
+                candidates = self._slip_finder.candidates(outcome.question, calls)
+                if candidates:
+                    self._candidates[outcome.test] = candidates
 
     def _read_answers(self) -> None:
         """Read the texts that a person will grade."""

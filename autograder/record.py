@@ -141,6 +141,7 @@ class Provenance:
     python: Line = ""
     numpy: Line = ""
     backend: Line = ""
+    hidden_key: Line = ""  # the fingerprint of what hidden tests drew from
 
 
 @dataclass(frozen=True, config=_STRICT)

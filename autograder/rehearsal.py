@@ -40,7 +40,8 @@ class Rehearsed:
     dependent: dict[str, list[str]] = field(default_factory=dict)  # functions that are called with what was answered
     tolerances: list[str] = field(default_factory=list)  # of checks that are made of answers, each a sentence
     unsound: list[str] = field(default_factory=list)  # tests that the reference fails, each with the reason
-    seconds: dict[str, float] = field(default_factory=dict)  # CPU time, the reference's included
+    failed: set[str] = field(default_factory=set)  # those tests
+    seconds: dict[str, float] = field(default_factory=dict)  # CPU time, mostly the reference's
     cut_short: set[str] = field(default_factory=set)  # tests whose end the rehearsal does not know
 
 
@@ -64,11 +65,16 @@ def rehearse(
         tolerances[item.name] = audit.tolerances
         found.seconds[item.name] = time.process_time() - begun
     found.cut_short = first.cut_short
+    failures = [
+        outcome
+        for outcome in rehearsal.outcomes.values()
+        if outcome.status in (Status.FAILED, Status.FAULT) and outcome.test not in first.cut_short
+    ]
+    found.failed = {outcome.test for outcome in failures}
     found.unsound = [
         # Of a fault the last line says what it was, of a failure the first.
         f"{outcome.test}: {outcome.message.splitlines()[-1 if outcome.status is Status.FAULT else 0]}"
-        for outcome in rehearsal.outcomes.values()
-        if outcome.status in (Status.FAILED, Status.FAULT) and outcome.test not in first.cut_short
+        for outcome in failures
     ]
     second = Counterfactual(first, reference, asked)
     for item in items:
@@ -87,6 +93,33 @@ def rehearse(
         if names := dict.fromkeys(ask.name for ask in asks if ask.digest not in second.digests):
             found.dependent[test] = list(names)
     return found
+
+
+def rehearse_to_the_end(bench: Bench, item: pytest.Item, reference: ModuleType, asked: set[str], found: Rehearsed) -> None:
+    """Run a test that was cut short once more, with the calls that take long: how long is it by itself, and does it pass?"""
+    runner = Patient(reference, asked)
+    before, bench.trial = bench.trial, Trial(runner)
+    begun = time.process_time()
+    runtestprotocol(item, nextitem=None, log=False)
+    found.seconds[item.name] = time.process_time() - begun - runner.spent
+    found.cut_short.discard(item.name)
+    if bench.trial.outcomes[item.name].status is not Status.PASSED:
+        found.failed.add(item.name)
+    bench.trial = before
+
+
+class Patient(LocalRunner):
+    """Makes every call on the reference; `spent` is the CPU time of those that were not called back by it."""
+
+    def __init__(self, reference: ModuleType, asked: set[str]) -> None:
+        super().__init__(vars(reference), {"names": list(vars(reference))}, asked=asked, seconds=SECONDS)
+        self.spent = 0.0
+
+    def call(self, name: str, case: wire.Deferred, handles: Sequence[Callback], *, repeat: bool) -> Answer | StudentError:
+        begun = time.process_time()
+        answer = super().call(name, case, handles, repeat=False)
+        self.spent += 0.0 if handles else time.process_time() - begun
+        return answer
 
 
 class Rehearsal(LocalRunner):

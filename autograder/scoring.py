@@ -57,6 +57,7 @@ def provenance(
         python=platform.python_version(),
         numpy=np.__version__,
         backend=backend,
+        hidden_key=problem_set.key.fingerprint,
     )
 
 

@@ -13,13 +13,16 @@ import os
 import sys
 import time
 import traceback
+from collections.abc import Generator
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 from autograder import scoring, variants
+from autograder.allowance import TEST_SECONDS, allowance
 from autograder.backends import SandboxError
 from autograder.course import Course, ProblemSet, load_course
 from autograder.grading import Grading
@@ -27,13 +30,16 @@ from autograder.guest import confine
 from autograder.intake import Submission
 from autograder.messages import CannotGrade, Graded, Ready, load_conditions, receive_task, send_reply
 from autograder.record import Record
-from autograder.rehearsal import Rehearsed, rehearse
+from autograder.rehearsal import Rehearsed, rehearse, rehearse_to_the_end
 from autograder.sandbox.guest import Opening, open_zygote
 from autograder.sandbox.runner import GuestRunner
 from autograder.sandbox.zygote import Zygote
 from autograder.slips import SlipFinder
 from autograder.suite import authoring_problems, import_file, mark_of, pytest_options
-from autograder.testing.bench import Bench, is_hidden
+from autograder.testing.bench import Bench, is_hidden, keyed
+
+# Memory that a test may take beside four times the largest answer.
+OWN_MEMORY_BYTES = 512 * 2**20
 
 
 class GradingBench(Bench):
@@ -47,6 +53,8 @@ class GradingBench(Bench):
         self.solution = import_file(problem_set.solution)
         self.asked = {name for question in problem_set.assignment.questions for name in question.names}
         self.suite = problem_set.suite_hash()
+        self.key = problem_set.key
+        self.memory_bytes = OWN_MEMORY_BYTES + 4 * problem_set.limits.message_mb * 2**20
         mutants_path = problem_set.folder / "mutants.py"
         mutants = variants.declared_in(import_file(mutants_path)) if mutants_path.exists() else []
         first_names = {question.id: question.names[0] for question in problem_set.assignment.questions}
@@ -58,6 +66,16 @@ class GradingBench(Bench):
     def reference(self) -> ModuleType:
         """The reference solution."""
         return self.solution
+
+    def generator(self, item: pytest.Item) -> np.random.Generator:
+        """Public tests draw as they do at home, hidden ones from the course's secret."""
+        return keyed(self.key.value, item.name) if is_hidden(item) else super().generator(item)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_pyfunc_call(self) -> Generator[None, object, object]:
+        """Bound what a test's own code may use of this process."""
+        with allowance(self.memory_bytes):
+            return (yield)
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         problems = authoring_problems(self.problem_set, items)
@@ -112,8 +130,10 @@ class GradingBench(Bench):
             with GuestRunner(
                 self.zygote, submission.filename, submission.source, self.problem_set.limits, self.asked
             ) as runner:
-                self.trial = grading = Grading(runner, self.problem_set, self.rehearsed, self.slip_finder)
-                grading.run(items, first_failure=first_failure)
+                self.trial = grading = Grading(runner, self.problem_set, self.rehearsed, self.slip_finder, self.memory_bytes)
+                breaches = grading.run(items, first_failure=first_failure)
+            for item in breaches:
+                grading.decide(item, self.reference_stays_within(item))
             findings = grading.findings()
         except SandboxError as error:
             fault = str(error)
@@ -125,6 +145,12 @@ class GradingBench(Bench):
             self.zygote.close()
             self.zygote = None
         return record
+
+    def reference_stays_within(self, item: pytest.Item) -> bool:
+        """Whether the reference passes a test within its allowance: what goes beyond is then the submission's doing."""
+        if item.name in self.rehearsed.cut_short:
+            rehearse_to_the_end(self, item, self.solution, self.asked, self.rehearsed)
+        return item.name not in self.rehearsed.failed and self.rehearsed.seconds[item.name] <= TEST_SECONDS / 2
 
 
 def main() -> int:

@@ -114,7 +114,7 @@ def otter(folder: Path, sources: dict[str, Path]) -> Iterator[tuple[str, float]]
 
 def tests_alone(folder: Path, sources: dict[str, Path]) -> Iterator[tuple[str, float]]:
     problem_set = load_course(ROOT).problem_set("ps1")
-    suites = [question_suite(problem_set, question.id, hidden=True) for question in problem_set.assignment.questions]
+    suites = [question_suite(problem_set, question.id, platform="nbgrader") for question in problem_set.assignment.questions]
     for number in range(3):
         for path in sources.values():
             begun = time.perf_counter()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -28,6 +29,9 @@ def heatmap(weights, tokens):
     axes.set_title(str(tokens))
     return figure
 """
+
+# Hidden tests draw from the same secret in every run, and no test makes one in this repository.
+os.environ["COURSE_SECRET"] = "5ec2e7" * 10
 
 # The same examples in every run: a failure in CI is a failure here. No deadline, because CI machines stall.
 settings.register_profile(

@@ -97,7 +97,8 @@ def test_an_honest_submission_earns_all_points_and_knows_what_is_left(container:
     results = container.run()
     assert points(results) == {"double": 3, "softmax": 4, "apply": 3}
     assert "score" not in results, "Gradescope adds up the tests and a person's points"
-    assert results["execution_time"] > 0
+    # How long hidden tests took would tell of their inputs.
+    assert "execution_time" not in results
     shown = read_by_student(results)
     assert "double: 3 of 3 points" in shown
     assert "note: 1 point, given by a person: handed in" in shown

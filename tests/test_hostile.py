@@ -7,6 +7,8 @@ submission follows each attack in the same worker and must get full marks.
 from __future__ import annotations
 
 import contextlib
+import datetime
+import html
 import io
 import json
 import os
@@ -29,9 +31,11 @@ from rich.console import Console
 from autograder import run as engine
 from autograder.backends import SandboxError
 from autograder.course import ProblemSet, load_course
+from autograder.feedback.page import student_page
 from autograder.intake import Submission, Unreadable, find_submissions
 from autograder.journal import Journal, Stored
 from autograder.messages import Conditions
+from autograder.platforms import gradescope_run
 from autograder.platforms.gradescope_results import result_of_test
 from autograder.record import Record, read, to_json
 from autograder.runtime import wire
@@ -277,10 +281,20 @@ def batch(request: pytest.FixtureRequest, bait: Bait, tmp_path_factory: pytest.T
     return Batch(backend, roots, {slug: one for slug, (_, one) in problem_sets.items()}, journal, bait, results, honest)
 
 
-def shown_to_students(record: Record) -> str:
-    """All text of a record that its student may read."""
+def shown_to_students(batch: Batch, record: Record) -> list[str]:
+    """Every text that its student may read: what is theirs in the record, the feedback page, and what Gradescope shows."""
+    own = record.provenance
+    problem_set = batch.problem_sets[own.problem_set]
     tests = [result_of_test(record, verdict) for verdict in record.verdicts]
-    return json.dumps([record.output, record.problems, tests], ensure_ascii=False)
+    course = load_course(problem_set.folder.parents[1])
+    submission = Submission(own.student, own.filename, b"")
+    grade = gradescope_run.lateness(course, problem_set, gradescope_run.Delivery(), submission, record)
+    results = gradescope_run.to_results(problem_set, record, gradescope_run.Delivery(), grade, "")
+    results["tests"] = [test for test in results["tests"] if test["visibility"] == "visible"]
+    del results["extra_data"]  # Gradescope keeps it for itself
+    page = student_page(problem_set, grade, made=datetime.datetime.now(datetime.UTC))
+    texts = [[record.output, record.problems, tests], results]
+    return [*(json.dumps(text, ensure_ascii=False) for text in texts), html.unescape(page)]
 
 
 def check_record(batch: Batch, record: Record, points: float) -> None:
@@ -289,7 +303,8 @@ def check_record(batch: Batch, record: Record, points: float) -> None:
     assert record.is_sound, f"it made the grader call itself at fault: {record.fault[-300:]}"
     assert record.score == points
     assert batch.bait.token not in whole, "the planted secret is in the record"
-    assert str(batch.bait.mark) not in shown_to_students(record), "a hidden test's input reaches the student"
+    for shown in shown_to_students(batch, record):
+        assert str(batch.bait.mark) not in shown, "a hidden test's input reaches the student"
     printed = record.output + record.staff_output
     assert not re.findall(r"probe .*: ok.*", printed)
     assert len(whole) < RECORD_BYTES
@@ -308,7 +323,8 @@ def test_attack(batch: Batch, attack: Attack) -> None:
     if attack.reason:
         assert re.search(attack.reason, whole), f"no reason like {attack.reason!r} in {whole[:3000]}"
     if attack.never:
-        assert not re.search(attack.never, shown_to_students(record))
+        for shown in shown_to_students(batch, record):
+            assert not re.search(attack.never, shown)
     if b"probe" in attack.path.read_bytes() and not attack.reason:
         # An attack that never got to its probes proves nothing.
         assert "probe " in record.output + record.staff_output, whole[:3000]

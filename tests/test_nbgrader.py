@@ -113,8 +113,8 @@ def secret_lines(course: Course, slug: str) -> set[str]:
     known = b"\n".join(problem_set_files(course, problem_set).values()).decode()
     secret = problem_set.solution.read_text(encoding="utf-8")
     for question in problem_set.assignment.questions:
-        known += question_suite(problem_set, question.id, hidden=False)["tests"]["test_public.py"]
-        secret += question_suite(problem_set, question.id, hidden=True)["tests"][HIDDEN]
+        known += question_suite(problem_set, question.id)["tests"]["test_public.py"]
+        secret += question_suite(problem_set, question.id, platform="nbgrader")["tests"][HIDDEN]
     lines = {line.strip() for line in secret.splitlines()} - {BEGIN, END}
     return {line for line in lines if len(line) > 25 and line not in known and json.dumps(line)[1:-1] not in known}
 
@@ -143,7 +143,7 @@ def test_a_test_cell_holds_the_very_tests_of_the_engine(course: Course, released
             source = by_id[name].source
             assert source.endswith("\ncell_points(_suite)")
             exec(source.removesuffix("cell_points(_suite)"), namespace)
-            expected = question_suite(problem_set, question.id, hidden=True)
+            expected = question_suite(problem_set, question.id, platform="nbgrader")
             found = namespace["_suite"]
             assert found.keys() == expected.keys()
             for key in expected.keys() - {"tests", "reference"}:
@@ -168,7 +168,7 @@ def test_tests_with_any_quotes_arrive_as_they_are(course_copy: Path) -> None:
     namespace: dict[str, Any] = {}
     cell = next(cell for cell in nbformat.reads(source, as_version=4).cells if cell.id == "test-mix")
     exec(cell.source.removesuffix("cell_points(_suite)"), namespace)
-    expected = question_suite(problem_set, "mix", hidden=True)["tests"][HIDDEN]
+    expected = question_suite(problem_set, "mix", platform="nbgrader")["tests"][HIDDEN]
     assert "three" in expected
     assert namespace["_suite"]["tests"][HIDDEN].strip() == expected.strip()
 

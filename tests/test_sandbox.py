@@ -449,3 +449,53 @@ def test_only_offered_packages_are_there(student: Student) -> None:
     names = {path.name for path in offered_paths()}
     assert {"numpy", "matplotlib"} <= names
     assert not names & {"pytest", "_pytest", "typer", "autograder", "nbgrader"}
+
+
+CLOCK = """
+import os, time
+print("loaded", time.monotonic_ns())
+def plus_one(x): return x + 1
+def leave(): os._exit(3)
+"""
+
+
+def test_no_word_of_a_submission_after_the_first_hidden_input_is_shown_to_its_author(zygote: Zygote) -> None:
+    # Every load prints, defines and raises something else, as a submission would that carries numbers out.
+    source = CLOCK + "raise ValueError(time.monotonic_ns())\n"
+    with GuestRunner(zygote, "ps1.py", source.encode(), FAST, {"plus_two"}) as runner:
+        runner.load()
+        runner.freeze()
+        before = runner.output, runner.report
+        assert runner.output.count("loaded") == len(runner.report["problems"]) == 1
+        student = Student(runner)
+        with pytest.raises(Stopped):
+            student.leave()
+        assert student.plus_one(1) == 2
+        with pytest.raises(Undefined, match="did you rename it") as caught:
+            student.plus_two(1)
+        assert (runner.output, runner.report) == before
+        assert str(caught.value).count("ValueError") == 2
+        assert caught.value.safe.count("ValueError") == 1
+        assert runner.report["problems"][0]["message"] in caught.value.safe
+        assert runner.staff_output.count("loaded") == runner.staff_output.count("ValueError") == 1
+
+
+def test_why_a_submission_is_no_longer_run_is_for_staff_only(zygote: Zygote) -> None:
+    # How a guest that is started again ends is its own choice as well.
+    until = time.monotonic() + 3.0
+    source = f"""
+import os, time
+def leave(late=os._exit(7) if time.monotonic() > {until} else 0): os._exit(3)
+def plus_one(x): return x + 1
+"""
+    with GuestRunner(zygote, "ps1.py", source.encode(), FAST) as runner:
+        runner.load()
+        runner.freeze()
+        student = Student(runner)
+        while time.monotonic() < until:
+            student.plus_one(time.monotonic())
+        with pytest.raises(Stopped):
+            student.leave()
+        with pytest.raises(AlreadyStopped, match="exit status 7") as caught:
+            student.plus_one(1)
+        assert caught.value.safe == "not run: your code had ended, or its time was used up"

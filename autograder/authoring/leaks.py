@@ -23,7 +23,9 @@ _NOTEBOOK_METADATA = {"kernelspec", "language_info"}
 def leaks(problem_set: ProblemSet, files: Mapping[str, bytes]) -> list[str]:
     """What stands in `files` (by path) that students must not have, each as a sentence with file and line."""
     texts = {name: content.decode("utf-8") for name, content in files.items() if not name.endswith(".svg")}
-    found: list[str] = []
+    key = problem_set.key
+    secret = [key.value.hex(), key.derived("nbgrader").value.hex(), key.derived("otter").value.hex()]
+    found = [f"{name}: it holds the key of the hidden tests" for name, text in texts.items() if any(map(text.count, secret))]
     for name in [name for name in texts if name.endswith(".ipynb")]:
         notebook = json.loads(texts.pop(name))
         found += _notebook_leaks(name, notebook)

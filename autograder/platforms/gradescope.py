@@ -10,6 +10,7 @@ import yaml
 from autograder.course import Course, CourseError, ProblemSet
 from autograder.platforms.archive import archive
 from autograder.sandbox.libraries import PACKAGE
+from autograder.secret import FILE
 
 LOCK = "requirements/base.txt"
 
@@ -54,7 +55,7 @@ fi
 def gradescope_zip(course: Course, problem_set: ProblemSet) -> bytes:
     """The zip to upload as the autograder of one assignment on Gradescope. The same sources give the same bytes.
 
-    It holds hidden tests and the reference solution: for staff only.
+    It holds hidden tests, the reference solution, and in place of the course's secret a key made from it: for staff only.
     """
     lock = course.root / LOCK
     if not lock.is_file():
@@ -68,6 +69,7 @@ def gradescope_zip(course: Course, problem_set: ProblemSet) -> bytes:
         files[f"{PACKAGE.name}/{path.relative_to(PACKAGE).as_posix()}"] = path.read_bytes()
     files |= {
         "course.yml": _settings(course, problem_set),
+        FILE: f"{problem_set.key.derived('gradescope').value.hex()}\n".encode(),
         "requirements.txt": lock.read_bytes(),
         "setup.sh": SETUP.encode(),
         "run_autograder": RUN.encode(),

@@ -169,7 +169,6 @@ def to_results(problem_set: ProblemSet, record: Record, delivery: Delivery, late
     parts += ["", "While your file ran:", *record.problems] if record.problems else []
     parts += ["", "Your own output:", record.output] if record.output.strip() else []
     return {
-        "execution_time": record.seconds,
         "output": visible("\n".join(parts)),
         "output_format": TEXT,
         "stdout_visibility": "hidden",

@@ -119,8 +119,8 @@ def _notebook(problem_set: ProblemSet, template: bytes) -> bytes:
 
 def _tests(problem_set: ProblemSet, question: Question) -> str:
     """The test cell's text. What only the hidden tests need is in the hidden region as well."""
-    public = question_suite(problem_set, question.id, hidden=False)
-    hidden = question_suite(problem_set, question.id, hidden=True)
+    public = question_suite(problem_set, question.id)
+    hidden = question_suite(problem_set, question.id, platform="nbgrader")
     more = {key: value for key, value in hidden.items() if key != "tests" and value != public[key]}
     text = "\n".join(
         [

@@ -71,8 +71,8 @@ def master_files(course: Course, problem_set: ProblemSet) -> dict[str, bytes]:
     kit = {name: content for name, content in template_files(course).items() if name.startswith("autograder/")}
     files = {f"{problem_set.assignment.module}.ipynb": _notebook(problem_set), **kit}
     for question in _tested(problem_set):
-        for folder, hidden in ((SUITES, False), (HIDDEN_SUITES, True)):
-            suite = question_suite(problem_set, question.id, hidden=hidden)
+        for folder, platform in ((SUITES, ""), (HIDDEN_SUITES, "otter")):
+            suite = question_suite(problem_set, question.id, platform=platform)
             if graded_tests(suite) or suite["prediction"]:
                 files[f"{folder}/{question.id}.json"] = json.dumps(suite, indent=1, ensure_ascii=False).encode() + b"\n"
     for figure in sorted((problem_set.folder / "figures").glob("*.svg")):
@@ -134,7 +134,7 @@ def _settings(problem_set: ProblemSet) -> dict[str, Any]:
 
 def _test_cells(problem_set: ProblemSet, question: str) -> list[NotebookNode]:
     """A cell for each test, in otter's exception format. The test itself stands in the question's suite."""
-    suite = question_suite(problem_set, question, hidden=True)
+    suite = question_suite(problem_set, question, platform="otter")
     tests = [(test, mark.title, mark.points, hidden) for test, (_, mark, hidden) in graded_tests(suite).items()]
     if suite["prediction"]:
         tests = [(f"prediction_{question}", "You committed to a prediction", suite["prediction"]["points"], False)]

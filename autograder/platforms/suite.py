@@ -12,14 +12,15 @@ from autograder.testing.bench import HIDDEN
 PUBLIC = "test_public.py"
 
 
-def question_suite(problem_set: ProblemSet, question: str, *, hidden: bool) -> dict[str, Any]:
-    """A question's public tests, with `hidden` its hidden ones as well, and all they need: a `kit.embedded.Suite`.
+def question_suite(problem_set: ProblemSet, question: str, *, platform: str = "") -> dict[str, Any]:
+    """A question's public tests, for a `platform` its hidden ones as well, and all they need: a `kit.embedded.Suite`.
 
-    Without `hidden` nothing in it is secret. The reference solution is in it only where a hidden test asks for it.
+    Without a platform nothing in it is secret. The reference solution is in it only where a hidden test asks for it. Hidden
+    tests draw from a key of the platform's own: student code can read it there, and it tells nothing of any other.
     """
     tests: dict[str, str] = {}
     ledger: dict[str, Any] = {}
-    for name in (PUBLIC, HIDDEN) if hidden else (PUBLIC,):
+    for name in (PUBLIC, HIDDEN) if platform else (PUBLIC,):
         tests[name] = question_tests((problem_set.folder / name).read_text(encoding="utf-8"), question)
         ledger |= cited_rows(problem_set, name, tests[name])
     asked = problem_set.question(question)
@@ -29,6 +30,7 @@ def question_suite(problem_set: ProblemSet, question: str, *, hidden: bool) -> d
     return {
         "question": question,
         "seed": problem_set.assignment.seed,
+        "key": problem_set.key.derived(platform).value.hex() if platform else "",
         "asked": [name for one in problem_set.assignment.questions for name in one.names],
         "call_seconds": problem_set.call_seconds(question),
         "ledger": ledger,

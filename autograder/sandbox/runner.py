@@ -24,6 +24,7 @@ from autograder.testing.student import (
     Stopped,
     StudentError,
     cannot_be_called,
+    problem_text,
     student_error,
     undefined,
 )
@@ -32,6 +33,7 @@ from autograder.testing.student import (
 GRACE_SECONDS = 0.5
 # Functions that take long are not worth asking ahead: a test may fail before it wants all their answers.
 AHEAD_SECONDS = 1.0
+ENDED = "your code had ended, or its time was used up"
 
 
 @dataclass(frozen=True)
@@ -61,11 +63,34 @@ class GuestRunner(Runner):
         self.peak_memory = 0  # bytes, of the largest guest that is gone
         self._call_seconds = limits.call_seconds
         self.spent_ahead: dict[bytes, float] = {}  # seconds that a call made ahead took, by its digest
-        self.report: loading.Report = {"problems": [], "names": []}
+        self._report: loading.Report = {"problems": [], "names": []}
+        self._frozen: tuple[str, loading.Report] | None = None
+
+    def freeze(self) -> None:
+        """From here on the submission may have seen the input of a hidden test: no word of it is shown to its author."""
+        if self._frozen is None:
+            self._frozen = self._printed, self._report
 
     @property
     def output(self) -> str:
-        """What the submission printed, from its first guest to its last, truncated."""
+        """What the submission printed before `freeze`."""
+        return self._frozen[0] if self._frozen else self._printed
+
+    @property
+    def report(self) -> loading.Report:
+        """What loading the submission gave before `freeze`."""
+        return self._frozen[1] if self._frozen else self._report
+
+    @property
+    def staff_output(self) -> str:
+        """What the submission printed after `freeze`, and what went wrong when it had to be loaded again: for staff only."""
+        shown = self.report["problems"]
+        later = [problem_text(problem) for problem in self._report["problems"] if problem not in shown]
+        return "\n".join([self._printed[len(self.output) :], *later]).removeprefix("\n")
+
+    @property
+    def _printed(self) -> str:
+        """All that the submission printed, from its first guest to its last, truncated."""
         return (self._output + (self._guest.output if self._guest else ""))[: 64 * 1024]
 
     def begin(self, test: str, seconds: float) -> None:
@@ -107,9 +132,9 @@ class GuestRunner(Runner):
         self._deadline = min(self._deadline, time.monotonic())
 
     def _note(self, report: Any) -> None:
-        known = self.report["problems"]
+        known = self._report["problems"]
         fresh = [problem for problem in report["problems"] if problem not in known]
-        self.report = {"problems": known + fresh, "names": report["names"]}
+        self._report = {"problems": known + fresh, "names": report["names"]}
 
     def call(self, name: str, case: wire.Deferred, handles: Sequence[Callback], *, repeat: bool) -> Answer | StudentError:
         guest = self._ready(name)
@@ -125,6 +150,10 @@ class GuestRunner(Runner):
         except GuestEnded as end:
             self._drop_guest()
             return Stopped(f"stopped: `{name}` {end}", safe=f"stopped: `{name}` {end.safe}")
+        except BaseException:
+            # The test was ended in the midst of the call: what this guest sends next would be taken for another answer.
+            self._drop_guest()
+            raise
         return result if isinstance(result, Answer) else student_error(name, result)
 
     def ask_ahead(self, asks: Iterable[Ask]) -> None:
@@ -132,7 +161,7 @@ class GuestRunner(Runner):
 
         This decides nothing: whatever is not answered here is asked when its turn comes, and judged then.
         """
-        names = set(self.report["names"]) - self._stopped.keys()
+        names = set(self._report["names"]) - self._stopped.keys()
         waiting = deque(ask for ask in asks if ask.name in names)
         if self._guest is None or not waiting:
             return
@@ -163,8 +192,10 @@ class GuestRunner(Runner):
         try:
             kind, *rest = guest.ask(("read", name), self._until(self._call_seconds))
             result = _only_result(kind, rest)
-        except GuestEnded as end:
+        except BaseException as end:
             self._drop_guest()
+            if not isinstance(end, GuestEnded):
+                raise
             raise Stopped(f"stopped: reading `{name}`, your code {end}", safe=f"stopped: reading `{name}`") from None
         if not isinstance(result, Answer):
             raise student_error(name, result)
@@ -180,11 +211,15 @@ class GuestRunner(Runner):
         if self._guest is None and time.monotonic() < self._deadline:
             self.load()
         if self._guest is None or time.monotonic() >= self._deadline:
-            problems = [problem["message"] for problem in self.report["problems"]]
+            problems = [problem["message"] for problem in self._report["problems"]]
             reason = problems[-1] if problems and self._guest is None else "the time for one submission is used up"
-            raise AlreadyStopped(f"not run: {reason}")
-        if name not in self.report["names"]:
-            raise undefined(name, self.report, self._asked)
+            raise AlreadyStopped(f"not run: {reason}", safe=f"not run: {ENDED if self._frozen else reason}")
+        if name not in self._report["names"]:
+            error = undefined(name, self._report, self._asked)
+            # A submission that is loaded again decides then what it defines.
+            known = name in self.report["names"]
+            error.safe = f"`{name}` is not defined" if known else str(undefined(name, self.report, self._asked))
+            raise error
         return self._guest
 
     def _until(self, seconds: float) -> float:
