@@ -48,6 +48,13 @@ def softmax(scores: np.ndarray, axis: int = -1) -> np.ndarray:
     # END SOLUTION
 
 
+# === question: guess_sharpness ===
+guess_sharpness = None
+# BEGIN SOLUTION
+guess_sharpness = "d"
+# END SOLUTION
+
+
 # === question: scaled_scores ===
 def scaled_scores(queries: np.ndarray, keys: np.ndarray) -> np.ndarray:
     """Compare every query with every key: their dot product, divided by the square root of their width d.
@@ -236,6 +243,13 @@ survivors = "d"
 cell = None
 # BEGIN SOLUTION
 cell = "b"
+# END SOLUTION
+
+
+# === question: guess_effect ===
+guess_effect = None
+# BEGIN SOLUTION
+guess_effect = 30
 # END SOLUTION
 
 

@@ -16,13 +16,21 @@ from solutions.ps1_weighted_average import softmax as right_softmax
 # ---------------------------------------------------------------------------------------------------------------- mix
 
 
-@mutant("mix", hint="You pick the item with the largest weight. An average takes a share of every item.")
+@mutant("mix", hint="You pick the item with the largest weight. An average takes a share of every item.", frequent=True)
 def mix_picks_the_largest(weights, values):
     right_mix(weights, values)
     return values[np.argmax(weights)]
 
 
-@mutant("mix", hint="You divide by the number of items once more; the weights already sum to one.")
+@mutant(
+    "mix",
+    hint="You divide by the number of items once more; the weights already sum to one.",
+    museum=(
+        "Adding up the parts and then dividing by the number of items. It looks like an average, but the weights "
+        "already sum to one, so the output is too small by a factor of n. You would notice with three equal values: "
+        "their blend must be that value, whatever the weights."
+    ),
+)
 def mix_divides_by_n(weights, values):
     return right_mix(weights, values) / len(weights)
 
@@ -81,7 +89,14 @@ def mix_in_single_precision(weights, values):
 # ------------------------------------------------------------------------------------------------------------ softmax
 
 
-@mutant("softmax", hint="exp overflows at large scores. Subtract the largest score of each line first.")
+@mutant(
+    "softmax",
+    hint="exp overflows at large scores. Subtract the largest score of each line first.",
+    museum=(
+        "Exponentiating the scores as they come. Every small example is right. You would notice at a score of 1000, "
+        "where the exponential is infinite and the weights are NaN, with a warning that is easy to overlook."
+    ),
+)
 def softmax_without_shift(scores, axis=-1):
     with np.errstate(all="ignore"):
         growth = np.exp(scores)
@@ -93,7 +108,11 @@ def softmax_always_along_the_last_axis(scores, axis=-1):
     return right_softmax(scores, axis=-1)
 
 
-@mutant("softmax", hint="You may be normalising along the wrong axis: without `axis`, the sum runs along the last one.")
+@mutant(
+    "softmax",
+    hint="You may be normalising along the wrong axis: without `axis`, the sum runs along the last one.",
+    frequent=True,
+)
 def softmax_along_the_first_axis(scores, axis=0):
     return right_softmax(scores, axis=axis)
 
@@ -157,12 +176,20 @@ def softmax_without_keepdims(scores, axis=-1):
 # ------------------------------------------------------------------------------------------------------ scaled_scores
 
 
-@mutant("scaled_scores", hint="The division by the square root of the width is missing.")
+@mutant("scaled_scores", hint="The division by the square root of the width is missing.", frequent=True)
 def scores_without_scaling(queries, keys):
     return queries @ np.swapaxes(keys, -1, -2)
 
 
-@mutant("scaled_scores", hint="You divide by d. The spread of a sum of d products grows like its square root.")
+@mutant(
+    "scaled_scores",
+    hint="You divide by d. The spread of a sum of d products grows like its square root.",
+    museum=(
+        "Dividing by the width itself, not by its square root. The shapes are right and nothing warns. You would notice "
+        "in the payoff drawing: the largest of sixteen weights falls towards an even split as the width grows, where it "
+        "should stay flat."
+    ),
+)
 def scores_divided_by_d(queries, keys):
     return queries @ np.swapaxes(keys, -1, -2) / queries.shape[-1]
 
@@ -233,7 +260,7 @@ def attention_in_the_other_order(queries, keys, values, mask=None):
     return weights, output
 
 
-@mutant("attention", hint="The scores are not divided by the square root of the width.")
+@mutant("attention", hint="The scores are not divided by the square root of the width.", frequent=True)
 def attention_without_scaling(queries, keys, values, mask=None):
     return right_attention(queries * np.sqrt(queries.shape[-1]), keys, values, mask)
 
@@ -243,7 +270,14 @@ def attention_scaled_by_value_width(queries, keys, values, mask=None):
     return right_attention(queries * np.sqrt(queries.shape[-1] / values.shape[-1]), keys, values, mask)
 
 
-@mutant("attention", hint="Your weights sum to one over the queries. Each query spends a budget of its own, over the keys.")
+@mutant(
+    "attention",
+    hint="Your weights sum to one over the queries. Each query spends a budget of its own, over the keys.",
+    museum=(
+        "A softmax along the queries. With as many queries as keys even the shapes fit. You would notice by adding up: "
+        "every row of the weights must sum to one, and here every column does."
+    ),
+)
 def attention_normalised_over_queries(queries, keys, values, mask=None):
     scores = right_scaled_scores(queries, keys)
     if mask is not None:
@@ -313,7 +347,12 @@ def attention_in_single_precision(queries, keys, values, mask=None):
 # ------------------------------------------------------------------------------------------------------------ masking
 
 
-@mutant("masking", replaces="causal_mask", hint="The mask is upside down: it allows the future and forbids the past.")
+@mutant(
+    "masking",
+    replaces="causal_mask",
+    hint="The mask is upside down: it allows the future and forbids the past.",
+    frequent=True,
+)
 def mask_of_the_future(n):
     return ~right_causal_mask(n)
 
@@ -338,7 +377,16 @@ def masking_inverted(scores, mask):
     return right_masked_softmax(scores, ~np.asarray(mask))
 
 
-@mutant("masking", replaces="masked_softmax", hint="After setting weights to zero, the rest must share the whole budget.")
+@mutant(
+    "masking",
+    replaces="masked_softmax",
+    hint="After setting weights to zero, the rest must share the whole budget.",
+    museum=(
+        "Taking the softmax of everything and then setting forbidden weights to zero. Forbidden items do weigh nothing, "
+        "and so the mask seems to work. You would notice that the rows no longer sum to one, which pulls every output "
+        "towards zero."
+    ),
+)
 def masking_without_renormalising(scores, mask):
     return right_softmax(scores) * mask
 
@@ -409,7 +457,15 @@ def masking_in_place(scores, mask):
 # --------------------------------------------------------------------------------------------------------------- hull
 
 
-@mutant("hull", hint="You compare coordinate by coordinate with the smallest and largest value. The hull has slanted sides.")
+@mutant(
+    "hull",
+    hint="You compare coordinate by coordinate with the smallest and largest value. The hull has slanted sides.",
+    museum=(
+        "Comparing each coordinate with the smallest and the largest among the values. It is right for most points one "
+        "tries. You would notice in the payoff drawing: the grey region is a rectangle, and its corners do not belong "
+        "to the triangle."
+    ),
+)
 def hull_by_bounding_box(point, values, tolerance=1e-6):
     slack = tolerance * np.abs(values).max()
     return bool((point < values.min(axis=0) - slack).any() or (point > values.max(axis=0) + slack).any())
@@ -508,7 +564,15 @@ def heatmap_from_the_bottom(weights, tokens):
     return figure
 
 
-@mutant("heatmap", hint="The colours adapt to the weights at hand. Fix them to run from 0 to 1.")
+@mutant(
+    "heatmap",
+    hint="The colours adapt to the weights at hand. Fix them to run from 0 to 1.",
+    museum=(
+        "Leaving the range of the colours to the plotting library. The picture looks crisper. You would notice with an "
+        "even split, which prefers nothing: its cells come out in whatever shade the library picks, and two pictures "
+        "cannot be compared."
+    ),
+)
 def heatmap_with_automatic_colours(weights, tokens):
     figure = right_heatmap(weights, tokens)
     figure.axes[0].images[0].autoscale()

@@ -33,7 +33,8 @@ def readme(problem_set: ProblemSet) -> str:
     titles, drawn = banners(problem_set), payoffs(problem_set)
     text = []
     for part in lesson(problem_set):
-        text.append(part.prose)
+        if part.prose:
+            text.append(part.prose)
         if part.question:
             question = problem_set.question(part.question)
             names = ", ".join(f"`{name}`" for name in question.names)
@@ -61,7 +62,8 @@ def notebook(problem_set: ProblemSet, set_up: str, stubs: dict[str, str]) -> str
     titles = banners(problem_set)
     cells = []
     for number, part in enumerate(lesson(problem_set)):
-        cells.append(new_markdown_cell(part.prose, id=f"prose-{number}"))
+        if part.prose:
+            cells.append(new_markdown_cell(part.prose, id=f"prose-{number}"))
         if number == 0:
             cells.append(new_code_cell(without_docstring(set_up), id="set-up"))
             cells.append(new_code_cell(SET_UP_CHECK, id="set-up-check"))

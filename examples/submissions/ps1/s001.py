@@ -91,3 +91,7 @@ the average of the other values, removing it changes nothing, whatever its weigh
 the row of "it", recompute, and compare the probability of "tired" before and after; then the same for every other word.
 If the drop is large for "cat" and follows weight times distance for the other words, that supports the claim. If the
 probability does not move, or moves as much for words with tiny weights, it speaks against it."""
+
+# my predictions
+guess_sharpness = "d"
+guess_effect = 30

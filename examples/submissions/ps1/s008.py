@@ -64,3 +64,7 @@ doubled = "c"
 survivors = "d"
 cell = "b"
 causation = "Mask the word and see if the prediction changes. If it changes, the claim is supported, otherwise not."
+
+# my predictions
+guess_sharpness = "d"
+guess_effect = 25

@@ -100,3 +100,7 @@ doubled = "c"
 survivors = "d"
 cell = "b"
 causation = "A weight is a share, not an effect. Remove the word, renormalise, and see whether the prediction moves as predicted."
+
+# my predictions
+guess_sharpness = "c"
+guess_effect = 30.0

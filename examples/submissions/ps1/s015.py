@@ -166,3 +166,7 @@ causation = """No. The weight multiplies a value, and only the product counts, a
 "cat" away in that row (mask it), let the others share its budget, and record how the probability of "tired" changes. Then I do the
 same with each other word and plot the change against weight times (value minus average of the rest). Points on a rising line
 speak for the claim, a cloud speaks against it, and no change for "cat" settles it."""
+
+# my predictions
+guess_sharpness = "d"
+guess_effect = 30

@@ -69,3 +69,7 @@ survivors = "b"
 cell = "b"
 
 causation = "If the weight is large the word is important for the output, so I think the claim is right in most cases."
+
+# my predictions
+guess_sharpness = "b"
+guess_effect = 45
