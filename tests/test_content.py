@@ -40,8 +40,8 @@ def test_every_question_has_enough_mutants_and_alternatives(course: Course, slug
     for question in problem_set.assignment.questions:
         wrong = [mutant for mutant in mutants if mutant.question == question.id]
         right = [alternative for alternative in alternatives if alternative.question == question.id]
-        assert len(wrong) >= {"code": 5, "choice": 2, "written": 0}[question.kind], question.id
-        assert len(right) >= {"code": 2, "choice": 0, "written": 0}[question.kind], question.id
+        assert len(wrong) >= {"code": 5, "choice": 2, "written": 0, "prediction": 0}[question.kind], question.id
+        assert len(right) >= {"code": 2, "choice": 0, "written": 0, "prediction": 0}[question.kind], question.id
 
 
 @pytest.mark.parametrize("slug", SLUGS)

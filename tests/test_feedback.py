@@ -82,7 +82,7 @@ def squeezed(text: str) -> str:
 def test_the_page_says_points_outcomes_and_reasons(graded: dict[str, Grade]) -> None:
     grade = graded[MISTAKEN]
     page = read(grade)
-    assert f"{grade.points:g} of 50 points" in page.text
+    assert f"{grade.points:g} of 52 points" in page.text
     record = grade.stored.record
     for question in record.questions:
         assert question.title in page.text

@@ -136,8 +136,8 @@ def test_scores_dates_and_penalties_are_nbgraders(course: Course, problem_set: P
     assert (done.changed, done.waiting) == (2, {"causation": 1})
     with opened(url) as book:
         assignment = book.find_assignment("ps1")
-        assert (assignment.duedate, assignment.max_score) == (DUE.replace(tzinfo=None), 50)
-        assert (assignment.max_code_score, assignment.max_written_score) == (45, 5)
+        assert (assignment.duedate, assignment.max_score) == (DUE.replace(tzinfo=None), 52)
+        assert (assignment.max_code_score, assignment.max_written_score) == (47, 5)
         one, two = (book.find_submission("ps1", student) for student in ("s001", "s002"))
         assert (one.score, one.needs_manual_grade, one.late_submission_penalty) == (2, False, 0)
         assert (two.score, two.needs_manual_grade, two.late_submission_penalty) == (7.5, True, 1.5)
