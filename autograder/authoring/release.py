@@ -41,6 +41,15 @@ Every problem set comes in two forms. Use the one you like, and leave the other 
 - a **module**: open `ps1/ps1.py` in an editor, and run `pytest` inside the folder `ps1`;
 - a **notebook**: start `jupyter lab` and open `ps1/ps1.ipynb`; `check("softmax")` tests one question.
 
+Three hints are folded below each question, from a direction to almost the answer. Some questions end with a drawing of what
+your own functions do.
+
+| | module, in the folder that holds `ps1` | notebook |
+|---|---|---|
+| test one question | `python check.py ps1 softmax` | `check("softmax")` |
+| first hint | `python check.py ps1 softmax --hint 1` | `check("softmax", hint=1)` |
+| drawing | `python check.py ps1 --draw softmax` | `draw("softmax")` |
+
 Both say the same: how many points the public tests give you, and for each test that fails, what differs. A question you
 have not begun says "not done yet".
 

@@ -137,9 +137,9 @@ class LocalBench(Bench):
             [answer] = answers.values()
             if answer is None or answer == "":
                 return "no answer yet"
-            return (
-                f"{len(answer.split())} words, read by a person" if isinstance(answer, str) else "the answer must be a text"
-            )
+            if not isinstance(answer, str):
+                return "the answer must be a text"
+            return f"an answer of {len(answer.split())} words, which a person will read"
         problems = [
             problem
             for name, value in given.items()

@@ -83,7 +83,7 @@ class _Selector:
         return []
 
 
-class _Loop(asyncio.BaseEventLoop):
+class SocketlessLoop(asyncio.BaseEventLoop):
     """An event loop that needs no sockets."""
 
     def __init__(self) -> None:
@@ -153,7 +153,7 @@ class Shell(InteractiveShell):
         self.db: dict[str, Any] = {}  # where `%cd` notes folders; IPython's own is in a profile
         self.register_magics(_Timing(self))
         self._own_magics = {kind: set(names) for kind, names in self.magics_manager.magics.items()}
-        self.loop = _Loop()
+        self.loop = SocketlessLoop()
         self.on_error: OnError = lambda error, code: False
         self.on_ignored: OnIgnored = lambda what: None
         self._ignored: set[str] = set()
