@@ -7,10 +7,10 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-import platform_forms as forms
 import pytest
 
 from autograder.intake import FormError, Roster, Submission, Unreadable, find_submissions
+from tests.support import platform_forms as forms
 
 EARLY = "2026-01-01 00:00:00 Z"
 ROSTER = Roster(

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-import platform_forms as forms
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,6 +18,7 @@ from hypothesis import strategies as st
 from autograder.intake import Roster, Submission, Unreadable, entries, find_submissions
 from autograder.intake.moments import read_moment
 from autograder.intake.names import normal
+from tests.support import platform_forms as forms
 
 NOON = datetime.datetime(2026, 9, 24, 12, tzinfo=datetime.UTC)
 
