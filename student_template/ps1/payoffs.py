@@ -11,7 +11,7 @@ def mix(work):
     """
     shares = np.linspace(0, 1, 41)
     outputs = [work.mix(np.array([1 - share, share]), np.array([10.0, 30.0])) for share in shares]
-    figure, axes = plt.subplots(layout="constrained")
+    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
     axes.plot(shares, outputs, color="black")
     axes.axhline(10, color="grey", linestyle=":")
     axes.axhline(30, color="grey", linestyle=":")
@@ -50,7 +50,7 @@ def scaled_scores(work):
         scores = work.scaled_scores(queries, keys)
         curves["divided by √d"].append(work.softmax(scores).max(axis=-1).mean())
         curves["not divided"].append(work.softmax(scores * np.sqrt(width)).max(axis=-1).mean())
-    figure, axes = plt.subplots(layout="constrained")
+    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
     for (label, curve), style in zip(curves.items(), ("-o", "--s"), strict=True):
         axes.plot(widths, curve, style, color="black", label=label)
     if work.guess_sharpness in ("a", "b", "c", "d"):
@@ -73,7 +73,7 @@ def attention(work):
     generator = np.random.default_rng(11)
     queries, keys, values = (generator.normal(size=(size, 2)) for size in (4, 5, 5))
     order = generator.permutation(5)
-    figure, axes = plt.subplots(layout="constrained")
+    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
     axes.plot(*values.T, "s", color="0.7", label="values")
     axes.plot(
         *work.attention(queries, keys, values)[0].T, "o", color="black", markersize=9, fillstyle="none", label="outputs"
@@ -93,7 +93,7 @@ def masking(work):
     """
     scores = np.random.default_rng(3).normal(size=(8, 8))
     weights = work.masked_softmax(scores, work.causal_mask(8))
-    figure, axes = plt.subplots(layout="constrained")
+    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
     rows = np.arange(1, 9)
     for item in range(8):
         shade = str(0.95 - 0.11 * item)
@@ -113,7 +113,7 @@ def hull(work):
     corners = np.array([[1.0, 1.0], [3.0, 1.0], [2.0, 3.0]])
     steps = np.linspace(0, 4, 33)
     inside = [[not work.leaves_hull(np.array([x, y]), corners) for x in steps] for y in steps]
-    figure, axes = plt.subplots(layout="constrained")
+    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
     axes.pcolormesh(steps, steps, inside, cmap="Greys", vmin=0, vmax=2.5)
     axes.plot(*np.vstack([corners, corners[:1]]).T, color="black", label="triangle")
     if work.escaping_projection is not None:
@@ -147,7 +147,7 @@ def causation(work):
     for item in range(10):
         left = np.delete(weights, item)
         effects.append(abs(before - work.mix(left / left.sum(), np.delete(values, item))))
-    figure, axes = plt.subplots(layout="constrained")
+    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
     axes.plot(weights, effects, "o", color="black")
     axes.plot(weights.max(), effects[weights.argmax()], "o", color="black", markersize=16, fillstyle="none")
     output = work.mix(np.array([0.5, 0.5]), np.array([20.0, 40.0]))

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from autograder.kit.local import explain
-from autograder.testing.bench import HIDDEN, Outcome, Status, block, outcome_of, seeded
+from autograder.testing.bench import HIDDEN, Outcome, Status, block, keyed, outcome_of, seeded
 from autograder.testing.forms import prediction_outcome
 from autograder.testing.ledger import Ledger
 from autograder.testing.marks import Graded
@@ -59,7 +59,7 @@ def run_tests(namespace: dict[str, Any], suite: Suite, only: str = "") -> list[O
             fixtures = {
                 "student": student,
                 "ledger": Ledger(suite["ledger"]),
-                "rng": seeded(suite["seed"], name),
+                "rng": keyed(bytes.fromhex(suite["key"]), name) if hidden else seeded(suite["seed"], name),
                 "reference": reference,
             }
             started, raised = time.perf_counter(), None

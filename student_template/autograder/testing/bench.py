@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,10 @@ from autograder.testing.student import AlreadyStopped, NotDone, Runner, Stopped,
 
 MAX_MESSAGE = 4000
 HIDDEN = "test_hidden.py"
+
+
+class OverAllowance(BaseException):
+    """A test used more of the grading worker than it may. No `Exception`, so that no test takes it for an answer."""
 
 
 class Blocked(Exception):
@@ -38,6 +43,7 @@ class Cause(StrEnum):
     STUB = "stub"
     UNDEFINED = "undefined"
     STOPPED = "stopped"
+    BEYOND = "beyond"  # the test's own code took more time or memory than it may
     OTHER = ""
 
 
@@ -120,8 +126,12 @@ class Bench:
 
     @pytest.fixture
     def rng(self, request: pytest.FixtureRequest) -> np.random.Generator:
-        """A generator seeded from the problem set's seed and the test's name."""
-        return seeded(self.seed, request.node.name)
+        """A generator of the test's own: the same for every submission, and another for every test."""
+        return self.generator(request.node)
+
+    def generator(self, item: pytest.Item) -> np.random.Generator:
+        """What a test draws from: the problem set's published seed."""
+        return seeded(self.seed, item.name)
 
     def pytest_configure(self, config: pytest.Config) -> None:
         config.addinivalue_line("markers", "graded(mark): a test that earns points; see autograder.testing.graded")
@@ -154,8 +164,13 @@ class Bench:
 
 
 def seeded(seed: int, test: str) -> np.random.Generator:
-    """The generator of a test: the same for every submission, and another for every test."""
+    """The generator of a public test, from the problem set's published seed."""
     return np.random.default_rng([seed, zlib.crc32(test.encode())])
+
+
+def keyed(key: bytes, test: str) -> np.random.Generator:
+    """The generator of a hidden test, from 256 bits that nobody knows who does not hold `key`."""
+    return np.random.default_rng(int.from_bytes(hmac.digest(key, test.encode(), "sha256"), "little"))
 
 
 def block(mark: Graded, outcomes: Mapping[str, Outcome]) -> None:
@@ -175,7 +190,7 @@ def outcome_of(
 ) -> Outcome:
     """The outcome of a test of `student` that raised `excinfo`, or passed."""
     status, message, safe = classify(excinfo)
-    error = excinfo.value if excinfo is not None and status is Status.FAILED else None
+    error = excinfo.value if excinfo is not None and status in (Status.FAILED, Status.FAULT) else None
     return Outcome(
         test=test,
         question=mark.question,
@@ -194,7 +209,14 @@ def outcome_of(
     )
 
 
-_CAUSES = {NotDone: Cause.STUB, Undefined: Cause.UNDEFINED, Stopped: Cause.STOPPED}
+_CAUSES: dict[type[BaseException], Cause] = {
+    NotDone: Cause.STUB,
+    Undefined: Cause.UNDEFINED,
+    Stopped: Cause.STOPPED,
+    StudentError: Cause.OTHER,
+    MemoryError: Cause.BEYOND,
+    OverAllowance: Cause.BEYOND,
+}
 
 
 def is_hidden(item: pytest.Item) -> bool:

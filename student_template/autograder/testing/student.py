@@ -76,6 +76,8 @@ class Answer(NamedTuple):
 
 
 MAX_KEPT = 2**20  # bytes of arguments, and of an answer, that are kept
+MAX_KEPT_IN_ALL = 2**26  # bytes of all answers of a submission that are kept
+MAX_CALL = 2**24  # bytes of arguments that are kept to explain a failure
 
 
 class Runner(ABC):
@@ -84,6 +86,7 @@ class Runner(ABC):
     def __init__(self) -> None:
         self._answers: dict[bytes, Answer | loading.Report] = {}
         self._stopped: dict[str, str] = {}
+        self._kept = 0  # bytes
 
     def ask(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], *, repeat: bool) -> Answer:
         """What `name` answers to these arguments; raises a `StudentError` for what it raises, and if it cannot be called.
@@ -116,7 +119,9 @@ class Runner(ABC):
 
     def keep(self, digest: bytes, answer: Answer | loading.Report) -> None:
         """Remember what a call answered, or the report of what it raised, unless it is too large."""
-        if digest and answer and (isinstance(answer, dict) or bulk(answer.values) <= MAX_KEPT):
+        size = bulk(answer) if isinstance(answer, dict) else bulk(answer.values)
+        if digest and answer and size <= MAX_KEPT and self._kept + size <= MAX_KEPT_IN_ALL:
+            self._kept += size
             self._answers[digest] = answer
 
     def begin(self, test: str, seconds: float) -> None:  # noqa: B027 (most runners need not know)
@@ -217,7 +222,8 @@ class Student:
 
     def _keep(self, call: Call) -> None:
         # A submission that answers with 64 MB every time must not fill the host's memory.
-        self.calls.append(call if bulk(call.value) <= MAX_KEPT else Call(call.name, (), {}, error="TooLarge"))
+        fits = bulk(call.value) <= MAX_KEPT and bulk([*call.args, *call.kwargs.values()]) <= MAX_CALL
+        self.calls.append(call if fits else Call(call.name, (), {}, error="TooLarge"))
 
 
 def call_digest(name: str, case: wire.Deferred) -> bytes:
