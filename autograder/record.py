@@ -120,7 +120,7 @@ class QuestionScore:
     points: float
     undone: bool
     answer: Answer = ""
-    slips: tuple[Slip, ...] = ()
+    slips: Annotated[tuple[Slip, ...], _at_most(50)] = ()
 
     def slip_hint(self, mutant: str) -> str:
         return next((slip.hint for slip in self.slips if slip.mutant == mutant), "")

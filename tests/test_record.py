@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
+import io
 import json
 import re
+import time
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,13 +15,24 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 
-from autograder.journal import Journal, JournalError
-from autograder.record import MAX_BYTES, Look, Reason, Record, RecordError, Slip, from_json, read, to_json
-from autograder.testing.bench import Status
+from autograder import figure_record
+from autograder.course import load_course
+from autograder.feedback.page import student_page
+from autograder.grades import grade
+from autograder.journal import Attempt, Journal, JournalError, Stored
+from autograder.record import MAX_BYTES, Look, Reason, Record, RecordError, Slip, from_json, message_room, read, to_json
+from autograder.runtime.figures import AxesView, FigureView
+from autograder.scoring import Findings, record
+from autograder.table import grades_table
+from autograder.testing.bench import Cause, Outcome, Status
 from autograder.text import bounded, visible
 from tests.support import records
 
+ROOT = Path(__file__).resolve().parents[1]
+COURSE = load_course(ROOT)
+PS1 = COURSE.problem_set("ps1")
 OLD = Path(__file__).resolve().parent / "support/old_records" / "version_1.json"
 
 
@@ -45,39 +60,39 @@ def test_a_verdict_says_to_its_student_what_is_safe_then_the_slip_then_the_hint(
     question = replace(QUESTION, slips=(slip,))
     said = {"message": "should be 0.5", "safe": "`mix` raised ValueError", "hint": "Look again.", "slip": "squared"}
     hidden, public = (records.verdict("test_mix", "mix", hidden=hidden, **said) for hidden in (True, False))
-    record = records.record([question], [hidden, public])
+    made = records.record([question], [hidden, public])
     told = "{}\nLikely slip: You may be squaring.\nHint: Look again."
-    assert record.told(hidden) == told.format("`mix` raised ValueError")
-    assert record.told(public) == told.format("should be 0.5")
-    assert record.told(records.verdict("test_mix", "mix", Status.PASSED)) == ""
-    assert "fault of the grader" in record.told(records.verdict("test_mix", "mix", Status.FAULT, message="Traceback"))
+    assert made.told(hidden) == told.format("`mix` raised ValueError")
+    assert made.told(public) == told.format("should be 0.5")
+    assert made.told(records.verdict("test_mix", "mix", Status.PASSED)) == ""
+    assert "fault of the grader" in made.told(records.verdict("test_mix", "mix", Status.FAULT, message="Traceback"))
 
 
 # --- older versions
 
 
 def test_a_record_of_the_first_version_says_what_it_said(old: dict[str, Any]) -> None:
-    record = read(OLD)
+    new = read(OLD)
     extra = old["extra_data"]
-    assert record.score == old["score"]
-    assert [(question.id, question.score, question.undone) for question in record.questions] == [
+    assert new.score == old["score"]
+    assert [(question.id, question.score, question.undone) for question in new.questions] == [
         (question["id"], question["score"], question["undone"]) for question in extra["questions"]
     ]
-    assert record.questions[-1].answer == extra["questions"][-1]["answer"] != ""
-    assert len(record.verdicts) == len(old["tests"]) > 10
-    for verdict, test in zip(record.verdicts, old["tests"], strict=True):
-        assert record.told(verdict) == test["output"]
+    assert new.questions[-1].answer == extra["questions"][-1]["answer"] != ""
+    assert len(new.verdicts) == len(old["tests"]) > 10
+    for verdict, test in zip(new.verdicts, old["tests"], strict=True):
+        assert new.told(verdict) == test["output"]
         assert f"{verdict.question}: {verdict.title}" == test["name"]
         assert (verdict.score, verdict.points) == (test["score"], test["max_score"])
         assert (verdict.status, verdict.slip) == (test["extra_data"]["outcome"], test["extra_data"]["slip"])
-    assert any(question.slips for question in record.questions)
-    assert record.look_lines == [
+    assert any(question.slips for question in new.questions)
+    assert new.look_lines == [
         *(line for line in extra["look"] if not line.startswith("not defined")),
         *(line for line in extra["look"] if line.startswith("not defined")),
     ]
-    assert (record.output, record.seconds) == (old["output"], old["execution_time"])
-    assert record.figures == extra["figures"] != {}
-    assert record.provenance.suite == extra["provenance"]["suite"]
+    assert (new.output, new.seconds) == (old["output"], old["execution_time"])
+    assert new.figures == extra["figures"] != {}
+    assert new.provenance.suite == extra["provenance"]["suite"]
 
 
 def test_a_record_from_before_memory_was_counted_is_read(old: dict[str, Any]) -> None:
@@ -144,6 +159,91 @@ def test_a_bounded_text_is_short_and_visible_and_stays_as_it_is(text: str, most:
     assert all(character.isprintable() or character in "\n\t" for character in short)
     if len(text) <= most:
         assert len(short) == len(text.replace("\r\n", "\n"))
+
+
+# A character that takes most room on a page, and one that takes most in the file.
+LONG = ("'" * 99 + "\N{GRINNING FACE}") * 10_000
+
+
+def busy_figure(ticks: int) -> dict[str, Any]:
+    labels = [(float(place), "l" * 100) for place in range(ticks)]
+    panel = AxesView(title=LONG[:2000], xticks=labels, yticks=labels, xlim=(0.0, 60.0), ylim=(0.0, 60.0))
+    plain = figure_record.to_json(FigureView(axes=[panel]))
+    assert plain is not None
+    return plain
+
+
+@pytest.fixture(scope="module")
+def worst() -> Record:
+    """A record in which a hostile submission has filled whatever it can, of a hundred tests."""
+    outcomes = [
+        Outcome(
+            test=f"test_{place}",
+            question=PS1.assignment.questions[place % 9].id,
+            title="What it is about.",
+            hint="Look again.",
+            points=1.0,
+            hidden=bool(place % 2),
+            status=Status.FAILED,
+            message=LONG,
+            safe=LONG,
+            seconds=1.0,
+            cause=Cause.UNDEFINED,
+            missing="mix",
+            similar=LONG,
+        )
+        for place in range(100)
+    ]
+    answers = {question.id: LONG for question in PS1.assignment.questions}
+    text = LONG[:2000]  # the sandbox takes no longer ones
+    problem = {"type": text, "message": text, "where": [text], "bases": [], "unit": ""}
+    findings = Findings(outcomes, answers=answers, problems=[problem] * 60, output=LONG, staff_output=LONG)
+    made = record(PS1, records.PROVENANCE, findings)
+    return replace(made, figures={question.id: busy_figure(50) for question in PS1.assignment.questions})
+
+
+def test_the_worst_record_is_a_small_file(worst: Record) -> None:
+    content = to_json(worst)
+    assert 10**6 < len(content) < MAX_BYTES / 2
+    assert from_json(content) == worst
+
+
+def test_the_pages_of_the_worst_record_cost_little(worst: Record) -> None:
+    moment = datetime.datetime(2026, 9, 20, tzinfo=datetime.UTC)
+    attempt = Attempt("s001", 1, "ps1.py", "0" * 64, "0" * 64, moment, moment, "")
+
+    def page(content: Record) -> str:
+        own = grade(PS1, COURSE.settings.policy, moment, attempt, Stored(1, 1, Path(), content), {})
+        return student_page(PS1, own, made=moment)
+
+    def cost(content: Record) -> float:
+        begun = time.process_time()
+        page(content)
+        return time.process_time() - begun
+
+    usual = replace(worst, verdicts=(), problems=(), figures={"heatmap": busy_figure(10)})
+    cost(usual)
+    # Less than ten times a page with one figure, which takes a tenth of a second.
+    assert cost(worst) < 10 * cost(usual)
+    tracemalloc.start()
+    html = page(worst)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(html) < 12 * 10**6
+    assert peak < 200 * 10**6
+    assert html.count("<img") < len(worst.figures)
+
+
+def test_the_table_of_the_worst_record_is_a_line_or_two(worst: Record) -> None:
+    text = io.StringIO()
+    Console(file=text, width=160, color_system=None).print(grades_table(PS1, [Stored(1, 1, Path(), worst)], []))
+    assert len(text.getvalue()) < 4000
+
+
+@pytest.mark.parametrize("tests", [1, 100, 101, 5000])
+def test_messages_share_their_room(tests: int) -> None:
+    assert message_room(tests) <= 4000
+    assert message_room(tests) * tests <= 400_000
 
 
 QUESTION = records.QuestionScore(id="mix", title="Mix", kind="code", score=0.0, points=1.0, undone=False)

@@ -26,6 +26,16 @@ _POWER = re.compile(r"\$\\mathdefault\{10\^\{([−-]?\d+)\}\}\$")
 _POWERS = str.maketrans("0123456789-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁻")
 
 
+def parts(view: FigureView) -> int:
+    """About how many things have to be drawn, which is what a drawing's time grows with: each takes a few milliseconds."""
+    axes = view.axes[:MAX_AXES]
+    ticks = sum(min(len(ticks), MAX_TICKS) for panel in axes for ticks in (panel.xticks, panel.yticks))
+    artists = sum(
+        min(len(artists), MAX_ARTISTS) for panel in axes for artists in (panel.images, panel.lines, panel.legend, panel.texts)
+    )
+    return 4 * max(1, len(axes)) + ticks + artists
+
+
 def image_source(view: FigureView) -> str:
     """The figure as the `src` of an `<img>`; empty if it cannot be drawn. In an image nothing runs and nothing is loaded."""
     try:

@@ -6,6 +6,7 @@ Of a hidden test, only title, outcome, safe message, slip and hint are used. Wha
 from __future__ import annotations
 
 import datetime
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from autograder import figure_record
@@ -17,6 +18,8 @@ from autograder.grades import Grade
 from autograder.record import Record, Verdict
 from autograder.testing.bench import Status
 
+# Of all figures on a page: that many parts are drawn in about half a second, and ten heat maps have fewer.
+MAX_PARTS = 250
 WORDS = {
     Status.PASSED: "passed",
     Status.FAILED: "not passed",
@@ -83,7 +86,8 @@ def student_page(
 
     `made` is now; the questions' explanations, which give answers away, appear once `closes` is over, and never without it.
     """
-    questions = [_question(question, grade) for question in problem_set.assignment.questions]
+    figures = _figures(grade.stored.record)
+    questions = [_question(question, grade, figures) for question in problem_set.assignment.questions]
     return render(
         "page.html",
         assignment=problem_set.assignment,
@@ -97,7 +101,7 @@ def student_page(
     )
 
 
-def _question(question: Question, grade: Grade) -> QuestionView:
+def _question(question: Question, grade: Grade, figures: Mapping[str, FigureImage]) -> QuestionView:
     record = grade.stored.record
     # A question that the problem set got later is not in an older record.
     scored = record.question(question.id)
@@ -110,7 +114,7 @@ def _question(question: Question, grade: Grade) -> QuestionView:
         answer=scored.answer if scored else "",
         comment=grade.comments.get(question.id, ""),
         tests=[_test(record, verdict) for verdict in record.verdicts_of(question.id)],
-        figure=_figure(record, question.id),
+        figure=figures.get(question.id),
     )
 
 
@@ -127,13 +131,19 @@ def _test(record: Record, verdict: Verdict) -> TestView:
     )
 
 
-def _figure(record: Record, question: str) -> FigureImage | None:
-    if question not in record.figures:
-        return None
-    if record.figures[question] is None:
-        return FigureImage("", "Your figure holds too much data to be shown here; the tests saw all of it.")
-    try:
-        view = figure_record.from_json(record.figures[question])
-    except (ValueError, TypeError):
-        return FigureImage("", "Your figure cannot be shown here; the tests saw it.")
-    return FigureImage(drawing.image_source(view), drawing.description(view))
+def _figures(record: Record) -> dict[str, FigureImage]:
+    """The figures of a record, drawn again, by question; one that is too costly is only said to be there."""
+    images = {}
+    room = MAX_PARTS
+    for question, plain in record.figures.items():
+        try:
+            view = figure_record.from_json(plain) if plain is not None else None
+        except (ValueError, TypeError):
+            images[question] = FigureImage("", "Your figure cannot be shown here; the tests saw it.")
+            continue
+        if view is None or drawing.parts(view) > room:
+            images[question] = FigureImage("", "Your figure holds too much data to be shown here; the tests saw all of it.")
+        else:
+            room -= drawing.parts(view)
+            images[question] = FigureImage(drawing.image_source(view), drawing.description(view))
+    return images
