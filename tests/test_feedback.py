@@ -391,7 +391,7 @@ figures = st.builds(FigureView, title=words, axes=st.lists(axes, max_size=2), co
 
 
 def same_shape(one: Any, other: Any) -> bool:
-    """Whether two views are alike up to the rounding of a record."""
+    """Whether the other view is the one as a record keeps it: its numbers rounded, its texts visible."""
     if isinstance(one, float):
         return math.isclose(one, other, rel_tol=1e-6) or (math.isnan(one) and math.isnan(other))
     if isinstance(one, np.ndarray):
@@ -399,7 +399,7 @@ def same_shape(one: Any, other: Any) -> bool:
     if isinstance(one, list | tuple):
         return len(one) == len(other) and all(map(same_shape, one, other))
     if isinstance(one, str):
-        return one == other
+        return visible(one) == other
     return all(same_shape(item, vars(other)[name]) for name, item in vars(one).items())
 
 

@@ -30,9 +30,8 @@ def parts(view: FigureView) -> int:
     """About how many things have to be drawn, which is what a drawing's time grows with: each takes a few milliseconds."""
     axes = view.axes[:MAX_AXES]
     ticks = sum(min(len(ticks), MAX_TICKS) for panel in axes for ticks in (panel.xticks, panel.yticks))
-    artists = sum(
-        min(len(artists), MAX_ARTISTS) for panel in axes for artists in (panel.images, panel.lines, panel.legend, panel.texts)
-    )
+    lists = [artists for panel in axes for artists in (panel.images, panel.lines, panel.legend, panel.texts)]
+    artists = sum(min(len(artists), MAX_ARTISTS) for artists in lists)
     return 4 * max(1, len(axes)) + ticks + artists
 
 

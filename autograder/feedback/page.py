@@ -18,8 +18,8 @@ from autograder.grades import Grade
 from autograder.record import Record, Verdict
 from autograder.testing.bench import Status
 
-# Of all figures on a page: that many parts are drawn in about half a second, and ten heat maps have fewer.
-MAX_PARTS = 250
+# Of all figures on a page: that many parts are drawn in less than half a second, and five heat maps have fewer.
+MAX_PARTS = 150
 WORDS = {
     Status.PASSED: "passed",
     Status.FAILED: "not passed",
