@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import io
+import os
+import sys
+from pathlib import Path
+
 import typer
 
 from autograder.commands import authoring, doctor, export, gradebook, grading, pages
@@ -33,4 +38,12 @@ for command in COMMANDS:
 
 def main() -> None:
     """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal or pipe that cannot show a character gets its code, as in "caf\\xe9"; no table is lost for it.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        Path.home()
+    except RuntimeError:
+        os.environ["HOME"] = "/nonexistent"  # libraries ask for it as they are loaded; an account in a container has none
     app()

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import errno
 import fcntl
 import hashlib
 import json
@@ -36,6 +37,7 @@ _RECORD = re.compile(r"(\d{3,})(?:\.r(\d+))?\.json")
 _ATTEMPT = re.compile(r"(\d{3,})\.attempt\.json")
 _NUMBERED = re.compile(r"(\d{4,})\.json")
 _UNFINISHED = ".writing-"
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
 
 class JournalError(Exception):
@@ -341,6 +343,13 @@ def write_new(path: Path, data: bytes) -> bool:
             os.link(temporary, path)  # unlike a rename, this fails if the name is taken
         except FileExistsError:
             return False
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            # Some file systems have no hard links. Writers of a journal hold its lock, so nobody takes the name meanwhile.
+            if path.exists():
+                return False
+            temporary.rename(path)
     finally:
         temporary.unlink(missing_ok=True)
     _sync(path.parent)
@@ -360,5 +369,8 @@ def _sync(folder: Path) -> None:
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # file systems that cannot do this for a folder say so
+            raise
     finally:
         os.close(handle)

@@ -23,6 +23,7 @@ err = Console(stderr=True)
 
 # Exit codes: 0 for success, 1 for "ran, and something needs you", 2 for wrong usage or a course that is wrong.
 NEEDS_YOU, WRONG = 1, 2
+INTERRUPTED = 130  # as shells count it: 128 and the number of the signal
 
 ProblemSetName = Annotated[str, typer.Argument(metavar="PROBLEM_SET", help="The problem set, such as ps1.")]
 Only = Annotated[list[str] | None, typer.Option(help="Only this student; can be given more than once.")]
@@ -83,8 +84,12 @@ def explaining(journal: Journal) -> Iterator[None]:
     except OSError as error:
         refuse(
             f"cannot go on: {error.strerror or error} ({error.filename or journal.root}). "
-            "What was graded until now is kept; mend this, and run the command again."
+            "What was graded until now is kept; fix this and run the command again."
         )
+    except KeyboardInterrupt:
+        err.print(f"stopped. What was graded until now is kept in {journal.root}; run the command again to go on.",
+                  markup=False, highlight=False, soft_wrap=True)  # fmt: skip
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def progress(what: str) -> Progress:
