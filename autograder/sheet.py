@@ -1,8 +1,8 @@
 """A table of short cells with notes, laid out for whoever reads it: a wide terminal, a narrow one, or a program.
 
-    wide      a line a row; notes at its end if they fit, else below it
-    narrow    a heading a row, its cells by name, its notes; nothing is cut
-    piped     tab-separated: a header, a line a row, notes in the last column
+wide      a line a row; notes at its end if they fit, else below it
+narrow    a heading a row, its cells by name, its notes; nothing is cut
+piped     tab-separated: a header, a line a row, notes in the last column
 """
 
 from __future__ import annotations
@@ -43,13 +43,18 @@ class Row:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table with a title above it; `notes_name` is the name of the notes, `below` what is said after the rows."""
+    """A table with a title above it.
+
+    `notes_name` is the name of the notes, `legend` says what the marks of columns stand for, and `below` is what is said
+    after the rows.
+    """
 
     title: str
     columns: Sequence[Column]
     rows: Sequence[Row]
     notes_name: str
-    below: Sequence[Text] = field(default=())
+    legend: Text = field(default_factory=Text)
+    below: Sequence[Text] = ()
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if not console.is_terminal:
@@ -66,8 +71,8 @@ class Sheet:
         for line in lines:
             line.rstrip()
             yield line
-        for text in self.below:
-            yield from text.wrap(console, room)
+        for text in [self.legend, *self.below] if fits else self.below:
+            yield from text.wrap(console, room) if text.plain else ()
 
     def _wide(self, widths: Sequence[int], console: Console, room: int) -> Iterator[Text]:
         for place in (0, 1):
@@ -93,11 +98,12 @@ class Sheet:
         for row in self.rows:
             yield Text.assemble((row.cells[0].plain, "bold"))
             cells = [
-                Text.assemble(f"{column.name}\N{NO-BREAK SPACE}", cell, column.unit)
+                Text.assemble(f"{column.name} ", cell, column.unit)
                 for column, cell in zip(self.columns[1:], row.cells[1:], strict=True)
                 if cell.plain
             ]
-            yield from _indented(Text(" " * GAP).join(cells), console, room)
+            for line in _packed(cells, room - INDENT):
+                yield from _indented(line, console, room)
             yield from self._below_row(row, console, room)
 
     def _below_row(self, row: Row, console: Console, room: int) -> Iterator[Text]:
@@ -112,6 +118,17 @@ class Sheet:
             yield "\t".join(_one_line(text) for text in [*cells, "; ".join(note.plain for note in row.notes)])
         for text in self.below:
             yield _one_line(text.plain)
+
+
+def _packed(cells: Sequence[Text], room: int) -> Iterator[Text]:
+    """Cells in lines of at most `room`, each whole where that is possible."""
+    line = Text()
+    for cell in cells:
+        if line.plain and line.cell_len + GAP + cell.cell_len > room:
+            yield line
+            line = Text()
+        line = Text.assemble(line, " " * GAP if line.plain else "", cell)
+    yield line
 
 
 def _indented(text: Text, console: Console, room: int) -> Iterator[Text]:

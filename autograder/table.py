@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from autograder.course import ProblemSet
@@ -17,104 +15,117 @@ from autograder.intake import Unreadable
 from autograder.journal import Journal, Run, Stored
 from autograder.record import QuestionScore
 from autograder.regrade import Change
+from autograder.sheet import Column, Row, Sheet
 from autograder.text import MARK, bounded, points_text
 
 if TYPE_CHECKING:
     from autograder.authoring.sources import Check  # loads what makes notebooks, which takes seconds
 
+NOTE, LISTED = 240, 400  # characters shown of a reason, and of a file's name with its reason
 
-def grades_table(problem_set: ProblemSet, stored: Sequence[Stored], listed: Sequence[Unreadable]) -> Group:
+
+def grades_table(problem_set: ProblemSet, stored: Sequence[Stored], listed: Sequence[Unreadable]) -> Sheet:
     """Student, points a question, total, and what needs a look; below, what the questions are called, and other files."""
     questions = problem_set.assignment.questions
     automatic = sum(question.points for question in questions if question.kind != "written")
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    table.add_column("student", no_wrap=True)
+    columns = [Column("student")]
     for place, question in enumerate(questions, start=1):
-        table.add_column(f"{place}\n/{points_text(question.points)}", justify="right", no_wrap=True)
-    table.add_column(f"total\n/{points_text(automatic)}", justify="right", style="bold", no_wrap=True)
-    table.add_column("needs a look", overflow="fold")
+        columns.append(Column(question.id, str(place), f"/{points_text(question.points)}", right=True))
+    columns.append(Column("total", "total", f"/{points_text(automatic)}", right=True))
+    rows = []
     for grading in stored:
         record = grading.record
         cells = [_cell(question, record.is_sound) for question in record.questions]
-        total = Text(points_text(record.score)) if record.is_sound else Text("?", "red")
+        total = Text(points_text(record.score), "bold") if record.is_sound else Text("?", "red")
         student = record.provenance.student + (f" #{grading.attempt}" if grading.attempt > 1 else "")
-        table.add_row(student, *cells, total, plain("; ".join(record.look_lines), 110))
-    legend = "   ".join(f"{place} {question.id}" for place, question in enumerate(questions, start=1))
-    others = [_other(entry) for entry in listed]
-    return Group(Text(f"{problem_set.slug}: {problem_set.assignment.title}", "bold"), table, Text(legend, "dim"), *others)
+        notes = [plain(line, NOTE) for line in record.look_lines]
+        rows.append(Row([Text(student), *_for(problem_set, record.questions, cells), total], notes))
+    legend = Text("   ".join(f"{place} {question.id}" for place, question in enumerate(questions, start=1)), "dim")
+    title = f"{problem_set.slug}: {problem_set.assignment.title}"
+    return Sheet(title, columns, rows, "needs a look", legend=legend, below=[_other(entry) for entry in listed])
+
+
+def _for(problem_set: ProblemSet, graded: Sequence[QuestionScore], cells: Sequence[Text]) -> list[Text]:
+    """A cell for each question of today; one that a grading does not know is empty."""
+    known = {question.id: cell for question, cell in zip(graded, cells, strict=True)}
+    return [known.get(question.id, Text("")) for question in problem_set.assignment.questions]
 
 
 def _other(entry: Unreadable) -> Text:
     """A file that needs a person."""
     mark = Text("graded, but look: " if entry.graded else "not graded: ", "yellow" if entry.graded else "red")
     whose = f" ({entry.student})" if entry.student else ""
-    return mark + plain(f"{entry.name}{whose}: {entry.reason}", 360)
+    return mark + plain(f"{entry.name}{whose}: {entry.reason}", LISTED)
 
 
-def changes_table(problem_set: ProblemSet, run: Run, changes: Sequence[Change], faults: Sequence[Stored]) -> Group:
+def changes_table(problem_set: ProblemSet, run: Run, changes: Sequence[Change], faults: Sequence[Stored]) -> Sheet:
     """What a regrade changes: a line a student, attempt and question."""
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for name in ("student", "attempt", "question"):
-        table.add_column(name, no_wrap=True)
-    for name in ("old", "new"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("why", overflow="fold")
+    columns = [
+        Column("student"),
+        Column("attempt"),
+        Column("question"),
+        Column("old", right=True),
+        Column("new", right=True),
+    ]
+    rows = []
     for change in changes:
         new = Text(points_text(change.new), "green" if change.new > change.old else "red")
-        where = (change.student, str(change.attempt), change.question)
-        table.add_row(*where, points_text(change.old), new, "\n".join(change.why))
+        where = (change.student, str(change.attempt), change.question, points_text(change.old))
+        rows.append(Row([*map(Text, where), new], [plain(why, NOTE) for why in change.why]))
     for fault in faults:
-        where = (fault.record.provenance.student, str(fault.attempt), "")
-        table.add_row(*where, "", Text("?", "red"), plain(f"grader fault, points stay: {fault.record.fault}", 110))
+        where = (fault.record.provenance.student, str(fault.attempt), "", "")
+        # A traceback's last line says what went wrong; the paths above it do not help a TA.
+        reason = fault.record.fault.strip().splitlines()[-1] if fault.record.fault.strip() else "no reason is known"
+        why = plain(f"grader fault, points stay: {reason}", LISTED)
+        rows.append(Row([*map(Text, where), Text("?", "red")], [why]))
     attempts = sum(map(len, run.records.values()))
     changed = len({(change.student, change.attempt) for change in changes})
     title = f"{problem_set.slug}: regrade {run.number}: {changed} of {attempts} attempts change"
-    return Group(Text(title, "bold"), *([table] if changes or faults else []))
+    return Sheet(title, columns, rows, "why")
 
 
-def checks_table(problem_set: ProblemSet, checks: Sequence[Check], seconds: float) -> Group:
-    """A line a check, and below the table the problems of those that fail and the remarks of the others."""
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    table.add_column("check", overflow="fold")
-    table.add_column("", no_wrap=True)
-    table.add_column("what was found", overflow="fold")
-    lines = []
+def checks_table(problem_set: ProblemSet, checks: Sequence[Check], seconds: float) -> Sheet:
+    """A line a check with what was found; problems and remarks below it."""
+    rows = []
     for check in checks:
         mark = Text("fails", "bold red") if check.problems else Text("good", "green")
         found, *remarks = check.detail.split("\n")
-        table.add_row(Text(check.name), mark, Text(found))
-        if check.problems or remarks:
-            lines += [Text(check.name, "bold red" if check.problems else "dim")]
-            lines += [Text(f"  {line}") for line in [*check.problems, *remarks]]
+        rows.append(Row([Text(check.name), mark], [Text(line) for line in [found, *check.problems, *remarks]]))
     failed = sum(bool(check.problems) for check in checks)
     verdict = f"{failed} of {len(checks)} checks fail" if failed else f"all {len(checks)} checks are good"
     title = f"{problem_set.slug}: {problem_set.assignment.title}: {verdict} ({seconds:.0f} s)"
-    return Group(Text(title, "bold"), table, *lines)
+    return Sheet(title, [Column("check"), Column("verdict")], rows, "what was found")
 
 
-def history_table(problem_set: ProblemSet, journal: Journal, student: str, found: Grade | None) -> Group:
-    """All attempts and gradings of a student, and the grade they give, if they do."""
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for name in ("attempt", "submitted", "grading", "points", "counts", "from"):
-        table.add_column(name, overflow="fold", no_wrap=name != "from", justify="right" if name == "points" else "left")
+def history_table(
+    problem_set: ProblemSet, journal: Journal, student: str, found: Grade | None, zone: datetime.tzinfo
+) -> Sheet:
+    """All attempts and gradings of a student, and the grade they give, if they do; times in the course's zone."""
+    columns = [Column("attempt"), Column("submitted"), Column("grading"), Column("points", right=True), Column("counts")]
     counting = journal.in_force(student)
     records = journal.records(student)
+    rows = []
     for attempt in journal.attempts(student):
-        submitted = attempt.submitted.isoformat(" ", "minutes") if attempt.submitted else "unknown"
+        there = attempt.submitted and attempt.submitted.astimezone(zone)
+        submitted = there.isoformat(" ", "minutes") if there else "unknown"
+        origin = plain(attempt.origin, LISTED)
         own = [stored for stored in records if stored.attempt == attempt.number]
         for stored in own:
             counts = "yes" if counting.get(attempt.number) == stored else ""
             if counts and found and found.attempt == attempt:
                 counts = "yes: the grade"
             made = f"{stored.run}: {stored.record.provenance.started[:16]}"
-            points = points_text(stored.record.score) if stored.record.is_sound else Text("fault", "red")
-            table.add_row(str(attempt.number), submitted, made, points, counts, plain(attempt.origin, 60))
+            points = Text(points_text(stored.record.score)) if stored.record.is_sound else Text("fault", "red")
+            cells = [Text(str(attempt.number)), Text(submitted), Text(made), points, Text(counts)]
+            rows.append(Row(cells, [origin]))
         if not own:
-            table.add_row(str(attempt.number), submitted, "not graded yet", "", "", plain(attempt.origin, 60))
-    lines: list[RenderableType] = [Text(f"{problem_set.slug}: {problem_set.assignment.title}: {student}", "bold"), table]
+            cells = [Text(str(attempt.number)), Text(submitted), Text("not graded yet"), Text(""), Text("")]
+            rows.append(Row(cells, [origin]))
+    below = []
     if found:
-        lines += [Text(f"grade: {points_text(found.points)} of {points_text(found.possible)}"), *map(Text, found.notes)]
-    return Group(*lines)
+        below = [Text(f"grade: {points_text(found.points)} of {points_text(found.possible)}"), *map(Text, found.notes)]
+    title = f"{problem_set.slug}: {problem_set.assignment.title}: {student}"
+    return Sheet(title, columns, rows, "from", below=below)
 
 
 def _cell(question: QuestionScore, is_sound: bool) -> Text:

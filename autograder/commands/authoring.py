@@ -116,7 +116,7 @@ def _validate(course: Course, problem_set: ProblemSet, mutants: int, jobs: int) 
             jobs=jobs,
             on_progress=lambda what, done, total: bar.update(task, description=what, completed=done, total=total),
         )
-    out.print(checks_table(problem_set, checks, time.monotonic() - begun))
+    out.print(checks_table(problem_set, checks, time.monotonic() - begun), soft_wrap=True)
     return not any(check.problems for check in checks)
 
 

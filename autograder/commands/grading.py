@@ -106,7 +106,7 @@ def grade(
         }
         sys.stdout.write(json.dumps(document, ensure_ascii=True) + "\n")
     else:
-        out.print(grades_table(chosen, stored, listed))
+        out.print(grades_table(chosen, stored, listed), soft_wrap=True)
         _say_outdated(chosen, stored)
         out.print(f"records: {journal.root}", highlight=False, soft_wrap=True)
     raise typer.Exit(NEEDS_YOU if listed or not all(grading.record.is_sound for grading in stored) else 0)
@@ -169,7 +169,7 @@ def regrade(
         }
         sys.stdout.write(json.dumps(document) + "\n")
     else:
-        out.print(changes_table(chosen, run, found, faults))
+        out.print(changes_table(chosen, run, found, faults), soft_wrap=True)
         if applied:
             out.print(f"it counts; `course regrade {chosen.slug} --revert {run.number}` goes back", highlight=False)
         elif found:
@@ -190,7 +190,7 @@ def show(
         with explaining(journal):
             if journal.attempts(student):
                 found = next((one for one in open_grades(course, chosen, journal) if one.student == student), None)
-                out.print(history_table(chosen, journal, student, found))
+                out.print(history_table(chosen, journal, student, found, course.zone), soft_wrap=True)
                 shown = True
     if not shown:
         refuse(f"no attempt of {student} in {results or course.root / 'results'}")
