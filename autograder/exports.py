@@ -177,11 +177,14 @@ def _fill(
             filled.count += 1
         seen |= {name} if name else set()
     filled.problems += [f"{name} has a grade, but no row" for name in missing]
-    unfinished = [grade.student for grade in grades if not grade.complete]
-    if unfinished:
-        filled.problems.append(f"not all written answers are graded of: {', '.join(unfinished)}")
     filled.content = sheet.content()
     return filled
+
+
+def waiting_answers(grades: Sequence[Grade]) -> list[str]:
+    """Whose written answers a person has still to grade, as a sentence; empty if there is none."""
+    students = [grade.student for grade in grades if not grade.complete]
+    return [f"written answers are not graded yet of: {', '.join(students)}"] if students else []
 
 
 def _check_possible(said: str, grades: Sequence[Grade], platform: str) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import datetime
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from autograder.course import Course, Policy, ProblemSet
 from autograder.journal import Attempt, Journal, Stored
+from autograder.text import points_text
 
 DAY = datetime.timedelta(days=1)
 
@@ -78,6 +80,23 @@ def grades(
         if own is not None:
             found.append(own)
     return found
+
+
+def changed_points(problem_set: ProblemSet, grades: Sequence[Grade]) -> list[str]:
+    """Questions that are worth more or less today than when grades were made, each a sentence."""
+    counts: Counter[str] = Counter()
+    for grade in grades:
+        worth = {question.id: question.points for question in grade.stored.record.questions}
+        for question in problem_set.assignment.questions:
+            before = worth.get(question.id)
+            if before is None:
+                counts[f"{question.id} is new since"] += 1
+            elif abs(before - question.points) > 1e-9:
+                counts[
+                    f"{question.id} is worth {points_text(question.points)} points, not {points_text(before)} as when"
+                ] += 1
+    advice = f"`course regrade {problem_set.slug}` grades them by today's"
+    return [f"{change} {count} of {len(grades)} were graded; {advice}" for change, count in counts.items()]
 
 
 def ungraded(course: Course, problem_set: ProblemSet, journal: Journal) -> list[str]:

@@ -8,6 +8,9 @@ Of one problem set, under `results/ps1/`:
     s001/001.r2.json        its second grading, by other tests
     _runs/0001.json         a regrade: which gradings belong to it
     _decisions/0001.json    that a regrade was applied or reverted
+    _renames/0001.json      that a student's id changed
+
+A student's folder is called as the student is today; what older files say of it is brought to today's id on reading.
 
 Every file is written whole or not at all, and never again. Student ids begin with a letter or digit, so no student is called
 `_runs`.
@@ -17,27 +20,23 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import errno
 import fcntl
 import hashlib
 import json
-import os
 import re
-import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from autograder import record as record_module
+from autograder.files import UNFINISHED, make_folder, sync, write_new
 from autograder.intake import Submission
 from autograder.record import Record, RecordError
 
 _RECORD = re.compile(r"(\d{3,})(?:\.r(\d+))?\.json")
 _ATTEMPT = re.compile(r"(\d{3,})\.attempt\.json")
 _NUMBERED = re.compile(r"(\d{4,})\.json")
-_UNFINISHED = ".writing-"
-_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK)
 
 
 class JournalError(Exception):
@@ -107,14 +106,14 @@ class Journal:
 
         If another is at work, `on_wait` is called, and this waits for its end.
         """
-        _make_folder(self.root)
+        make_folder(self.root)
         with (self.root / "_lock").open("w") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 on_wait()
                 fcntl.flock(file, fcntl.LOCK_EX)
-            for unfinished in self.root.rglob(f"{_UNFINISHED}*"):
+            for unfinished in self.root.rglob(f"{UNFINISHED}*"):
                 unfinished.unlink(missing_ok=True)
             yield
 
@@ -212,7 +211,7 @@ class Journal:
         stored = []
         for path in (self.root / student).glob("*.json"):
             if match := _RECORD.fullmatch(path.name):
-                stored.append(Stored(int(match[1]), int(match[2] or 1), path, _read_record(path)))
+                stored.append(Stored(int(match[1]), int(match[2] or 1), path, _read_record(path, student)))
         return sorted(stored, key=lambda grading: (grading.attempt, grading.run))
 
     def append(self, attempt: Attempt, record: Record) -> Stored:
@@ -256,7 +255,10 @@ class Journal:
         found = []
         for number, path in self._numbered("_runs"):
             with _reading(path) as entry:
-                records = {student: {int(at): name for at, name in own.items()} for student, own in entry["records"].items()}
+                records = {
+                    self.today(student, number): {int(at): name for at, name in own.items()}
+                    for student, own in entry["records"].items()
+                }
                 started = datetime.datetime.fromisoformat(entry["started"])
                 found.append(Run(number, entry["suite"], entry["engine"], started, entry["why"], records))
         return found
@@ -291,6 +293,24 @@ class Journal:
         runs = {run.number: run for run in self.runs()}
         return [runs[number] for number in order if number in runs]
 
+    # --- ids that change
+
+    def rename(self, old: str, new: str) -> None:
+        """Let a student have another id. Raises `JournalError` if attempts are kept under it already."""
+        if (self.root / new).exists():
+            raise JournalError(f"{self.root / new} has attempts of its own, so {old} cannot become {new}")
+        self._add_numbered("_renames", {"old": old, "new": new, "runs": len(self.runs())})
+        (self.root / old).rename(self.root / new)
+        sync(self.root)
+
+    def today(self, student: str, run: int = 0) -> str:
+        """The id today of who was called `student`, when the regrade of that number was made if it is given."""
+        for _, path in self._numbered("_renames"):
+            with _reading(path) as entry:
+                if entry["old"] == student and run <= entry["runs"]:
+                    student = entry["new"]
+        return student
+
     def _numbered(self, kind: str) -> list[tuple[int, Path]]:
         paths = (self.root / kind).glob("*.json")
         return sorted((int(match[1]), path) for path in paths if (match := _NUMBERED.fullmatch(path.name)))
@@ -315,11 +335,14 @@ def _reading(path: Path) -> Iterator[dict[str, Any]]:
         raise _damaged(path, error) from None
 
 
-def _read_record(path: Path) -> Record:
+def _read_record(path: Path, student: str) -> Record:
     try:
-        return record_module.read(path)
+        record = record_module.read(path)
     except RecordError as error:
         raise _damaged(path, error) from None
+    if record.provenance.student == student:
+        return record
+    return replace(record, provenance=replace(record.provenance, student=student))
 
 
 def _damaged(path: Path, reason: Exception) -> JournalError:
@@ -328,49 +351,3 @@ def _damaged(path: Path, reason: Exception) -> JournalError:
 
 def _dump(entry: Mapping[str, Any]) -> bytes:
     return json.dumps(entry, indent=1, ensure_ascii=True).encode() + b"\n"
-
-
-def write_new(path: Path, data: bytes) -> bool:
-    """Write a file and tell whether its name was free. After a crash it is there whole, or not at all."""
-    _make_folder(path.parent)
-    temporary = path.parent / f"{_UNFINISHED}{secrets.token_hex(8)}"
-    try:
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        try:
-            os.link(temporary, path)  # unlike a rename, this fails if the name is taken
-        except FileExistsError:
-            return False
-        except OSError as error:
-            if error.errno not in _NO_LINKS:
-                raise
-            # Some file systems have no hard links. Writers of a journal hold its lock, so nobody takes the name meanwhile.
-            if path.exists():
-                return False
-            temporary.rename(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    _sync(path.parent)
-    return True
-
-
-def _make_folder(folder: Path) -> None:
-    """Make a folder and all above it that are missing, each entered in its parent for good."""
-    if not folder.is_dir():
-        _make_folder(folder.parent)
-        folder.mkdir(exist_ok=True)
-        _sync(folder.parent)
-
-
-def _sync(folder: Path) -> None:
-    """Make a folder's entries outlast a power cut."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    except OSError as error:
-        if error.errno != errno.EINVAL:  # file systems that cannot do this for a folder say so
-            raise
-    finally:
-        os.close(handle)

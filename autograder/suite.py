@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+import traceback
 from pathlib import Path
 from types import ModuleType
 
@@ -13,6 +14,7 @@ import pytest
 from autograder.course import CourseError, ProblemSet
 from autograder.testing.bench import missing_requirements
 from autograder.testing.marks import Graded, graded_mark
+from autograder.text import one_line
 
 
 def import_file(path: Path) -> ModuleType:
@@ -32,6 +34,16 @@ def import_file(path: Path) -> ModuleType:
     sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
+
+
+def broken_file(error: BaseException, root: Path) -> str:
+    """One line on why a file of the course cannot be imported: which, where in it, and what is wrong."""
+    cause = error.__cause__ or error  # pytest wraps some errors
+    if isinstance(cause, SyntaxError) and cause.filename:
+        return f"{cause.filename}:{cause.lineno}: {type(cause).__name__}: {cause.msg}"
+    own = [frame for frame in traceback.extract_tb(cause.__traceback__) if Path(frame.filename).is_relative_to(root)]
+    place = f"{own[-1].filename}:{own[-1].lineno}: " if own else ""
+    return f"{place}{type(cause).__name__}: {one_line(str(cause), 500)}"
 
 
 def pytest_options(problem_set: ProblemSet) -> list[str]:

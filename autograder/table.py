@@ -90,7 +90,7 @@ def checks_table(problem_set: ProblemSet, checks: Sequence[Check], seconds: floa
     for check in checks:
         mark = Text("fails", "bold red") if check.problems else Text("good", "green")
         found, *remarks = check.detail.split("\n")
-        rows.append(Row([Text(check.name), mark], [Text(line) for line in [found, *check.problems, *remarks]]))
+        rows.append(Row([Text(check.name), mark], [Text(line) for line in [found, *check.problems, *remarks] if line]))
     failed = sum(bool(check.problems) for check in checks)
     verdict = f"{failed} of {len(checks)} checks fail" if failed else f"all {len(checks)} checks are good"
     title = f"{problem_set.slug}: {problem_set.assignment.title}: {verdict} ({seconds:.0f} s)"

@@ -35,7 +35,7 @@ from autograder.sandbox.guest import Opening, open_zygote
 from autograder.sandbox.runner import GuestRunner
 from autograder.sandbox.zygote import Zygote
 from autograder.slips import SlipFinder
-from autograder.suite import authoring_problems, import_file, mark_of, pytest_options
+from autograder.suite import authoring_problems, broken_file, import_file, mark_of, pytest_options
 from autograder.testing.bench import Bench, is_hidden, keyed
 
 # Memory that a test may take beside four times the largest answer.
@@ -47,6 +47,8 @@ class GradingBench(Bench):
 
     def __init__(self, course: Course, problem_set: ProblemSet, connection: Connection, opening: Opening) -> None:
         super().__init__(course.ledger, problem_set.assignment.seed)
+        self.root = course.root
+        self.broken: list[str] = []
         self.opening = opening
         self.problem_set = problem_set
         self.connection = connection
@@ -78,6 +80,8 @@ class GradingBench(Bench):
             return (yield)
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        if self.broken:
+            return  # what is missing for it says nothing new
         problems = authoring_problems(self.problem_set, items)
         if problems:
             raise pytest.UsageError("\n".join(problems))
@@ -85,9 +89,14 @@ class GradingBench(Bench):
         order = [question.id for question in self.problem_set.assignment.questions]
         items.sort(key=lambda item: (is_hidden(item), order.index(mark_of(item).question)))
 
+    def pytest_exception_interact(self, call: pytest.CallInfo[object], report: object) -> None:
+        if isinstance(report, pytest.CollectReport) and call.excinfo is not None:
+            self.broken.append(broken_file(call.excinfo.value, self.root))
+
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         if session.testsfailed:
-            raise session.Interrupted(f"{session.testsfailed} errors during collection")
+            send_reply(self.connection, CannotGrade("\n".join(self.broken)))
+            return True
         self.rehearse(session.items)
         try:
             self.zygote = self.opening.wait()
@@ -164,7 +173,12 @@ def main() -> int:
     sys.path.insert(0, str(root))
     course = load_course(root)
     problem_set = course.problem_set(slug).at_share(conditions.share)
-    bench = GradingBench(course, problem_set, Connection(descriptor), opening)
+    connection = Connection(descriptor)
+    try:
+        bench = GradingBench(course, problem_set, connection, opening)
+    except Exception as error:  # of the course's own modules, which are imported here
+        send_reply(connection, CannotGrade(broken_file(error, root)))
+        return 1
     return int(pytest.main(pytest_options(problem_set), plugins=[bench]))
 
 

@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 from autograder.commands.export import export as export_command
 from autograder.course import load_course
-from autograder.exports import ExportError, defused, fill_canvas, fill_moodle, gradescope_results, plain_csv
+from autograder.exports import ExportError, defused, fill_canvas, fill_moodle, gradescope_results, plain_csv, waiting_answers
 from autograder.grades import Grade
 from autograder.intake import Roster, Submission, read_roster
 from autograder.journal import Attempt, Journal, Stored
@@ -225,10 +225,10 @@ def test_a_row_that_is_there_twice_is_filled_once(tmp_path: Path, roster: Roster
     assert filled.problems == ["Canvas's user 70001 is s001, who has a row already; the second one is left"]
 
 
-def test_unfinished_grades_are_told(tmp_path: Path, roster: Roster) -> None:
+def test_whose_written_answers_wait_is_said() -> None:
     several = [grade("s001", manual={}), grade("s002", manual={}, answered=False), grade("s003", manual={})]
-    filled = fill_canvas(canvas_file(tmp_path), several, ["102"], roster)
-    assert filled.problems == ["not all written answers are graded of: s001, s003"]
+    assert waiting_answers(several) == ["written answers are not graded yet of: s001, s003"]
+    assert waiting_answers(several[1:2]) == []
 
 
 def test_without_a_roster_users_are_called_as_the_intake_calls_them(tmp_path: Path) -> None:

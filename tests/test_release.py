@@ -62,6 +62,9 @@ def test_the_same_files_give_the_same_zip_whatever_their_order() -> None:
 
 def test_a_tree_that_is_not_committed_is_named(committed: Path) -> None:
     assert uncommitted(committed) == []
+    # Data of students, which is never committed, holds up no release.
+    (committed / "roster.csv").write_text("student\ns001\n", encoding="utf-8")
+    assert uncommitted(committed) == []
     add(committed, "handout.md", "\nMore.\n")
     (committed / "stray.txt").write_text("x", encoding="utf-8")
     assert uncommitted(committed) == [

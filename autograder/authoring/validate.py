@@ -18,7 +18,7 @@ from autograder.course import Course, CourseError, ProblemSet
 from autograder.intake import Submission
 from autograder.messages import Conditions, Task
 from autograder.record import Record
-from autograder.run import WorkerError, cores, graded
+from autograder.run import WorkerError, collect, cores, graded
 from autograder.suite import import_file
 from autograder.testing.bench import Status
 from autograder.testing.student import UNDONE
@@ -66,9 +66,10 @@ def validate(
     checks = list(source_checks(course, problem_set))
     if any(check.problems for check in checks):
         return [*checks, Check("graded submissions", ["not run, because the sources have problems"])]
-    on_progress("the student's own run", 0, 1)
-    checks += own_run_checks(course, problem_set)
     try:
+        collect(course.root, problem_set)  # first: nothing else means anything if a test file is broken
+        on_progress("the student's own run", 0, 1)
+        checks += own_run_checks(course, problem_set)
         return [*checks, *_graded_checks(course, problem_set, most_mutations, jobs or cores(), on_progress)]
     except (WorkerError, CourseError) as error:
         return [*checks, Check("tests can be collected", str(error).splitlines())]

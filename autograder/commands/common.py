@@ -14,7 +14,7 @@ from rich.text import Text
 
 from autograder.course import Course, CourseError, ProblemSet, find_root, load_course
 from autograder.gradebook import GradebookError, gradebook_url, manual_scores
-from autograder.grades import Grade, grades
+from autograder.grades import Grade, Manual, changed_points, grades
 from autograder.journal import Journal, JournalError
 from autograder.run import WorkerError
 
@@ -65,8 +65,14 @@ def open_journal(course: Course, problem_set: ProblemSet, results: Path | None) 
 def open_grades(course: Course, problem_set: ProblemSet, journal: Journal) -> list[Grade]:
     """The grades of a problem set, with what people gave in the gradebook."""
     with explaining(journal):
-        manual = manual_scores(gradebook_url(journal.root.parent), course, problem_set)
-        return grades(course, problem_set, journal, manual)
+        manual: dict[str, dict[str, Manual]] = {}
+        for student, given in manual_scores(gradebook_url(journal.root.parent), course, problem_set).items():
+            today = journal.today(student)
+            manual[today] = manual.get(today, {}) | given if today == student else given | manual.get(today, {})
+        found = grades(course, problem_set, journal, manual)
+    for line in changed_points(problem_set, found):
+        err.print(line, markup=False, highlight=False, soft_wrap=True)
+    return found
 
 
 def say_waiting() -> None:

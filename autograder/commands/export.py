@@ -21,7 +21,7 @@ from autograder.commands.common import (
     refuse,
 )
 from autograder.course import CourseError
-from autograder.exports import ExportError, Filled, fill_canvas, fill_moodle, gradescope_results, plain_csv
+from autograder.exports import ExportError, Filled, fill_canvas, fill_moodle, gradescope_results, plain_csv, waiting_answers
 from autograder.grades import ungraded
 from autograder.intake import find_roster
 
@@ -97,7 +97,7 @@ def export(
             )
     with explaining(journal):
         _write(files)
-    problems = [*filled.problems, *(f"{student} is not graded" for student in missing)]
+    problems = [*filled.problems, *waiting_answers(found), *(f"{student} is not graded" for student in missing)]
     for line in [*problems, *filled.untouched]:
         out.print(line, markup=False, highlight=False, soft_wrap=True)
     out.print(f"{filled.count} of {len(found)} grades: {place}", markup=False, highlight=False, soft_wrap=True)
