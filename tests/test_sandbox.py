@@ -419,16 +419,19 @@ def test_processor_time_is_bounded(zygote: Zygote) -> None:
 
 def test_the_time_of_a_call_is_what_it_computes_not_what_it_waits(zygote: Zygote) -> None:
     # As on a machine whose cores are busy with other things.
-    with GuestRunner(zygote, "ps1.py", SOURCE, Limits(call_seconds=0.2)) as runner:
+    with GuestRunner(zygote, "ps1.py", SOURCE, Limits(call_seconds=0.5)) as runner:
         runner.load()
         student = Student(runner).once
-        assert student.waits(0.4) == 0.4
-        with pytest.raises(Stopped, match=r"did not finish within 0\.6 s, computing for less than 0\.2 s of them$"):
+        assert student.waits(0.8) == 0.8
+        with pytest.raises(Stopped, match=r"did not finish within 1\.5 s, computing for less than 0\.5 s of them$"):
             student.waits(60.0)
         started = time.monotonic()
-        with pytest.raises(Stopped, match=r"`forever` did not finish within 0\.2 s$"):
+        # Where the machine is really that busy, the wall-clock limit is the first to be reached.
+        with pytest.raises(
+            Stopped, match=r"`forever` did not finish within (0\.5 s|1\.5 s, computing for less than 0\.5 s of them)$"
+        ):
             student.forever()
-        assert time.monotonic() - started >= 0.2
+        assert time.monotonic() - started >= 0.5
         assert student.plus_one(1.0) == 2.0
 
 
