@@ -60,7 +60,7 @@ KINDS = {
     ),
     "exhaust": (
         "exhaust the machine",
-        "wall and processor time, memory, threads, files, scratch space, output and message size, each with its own limit",
+        "wall-clock and CPU time, memory, threads, files, scratch space, output and message size, each with its own limit",
     ),
     "outlive": (
         "outlive the run",
