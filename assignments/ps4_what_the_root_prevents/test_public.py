@@ -26,13 +26,17 @@ def test_even_split_over_sixteen_keys(student, ledger):
     """Sixteen equal weights have the entropy ln 16, and four have ln 4."""
     keys = ledger.value("D1-9", "keys")
     even = scalar(student.entropy(np.full(keys, 1 / keys)), name="entropy of 16 equal weights")
-    close(even, ledger.value("D1-9", "entropy"), atol=ledger.tolerance("D1-9", "entropy"), name="entropy of 16 equal weights")
+    close(
+        even, ledger.value("D1-9", "entropy"), atol=ledger.tolerance("D1-9", "entropy"), name="entropy of 16 equal weights"
+    )
     name = "entropy([[0.25, 0.25, 0.25, 0.25]])"
     rows = array(student.entropy(np.full((1, 4), 0.25)), shape=(1,), name=name)
     close(rows, [math.log(4)], atol=ledger.tolerance("D1-9", "entropy"), name=name)
 
 
-@graded("entropy", points=1, hint="0 ln 0 counts as 0. np.log(0) warns and 0 * -inf is NaN, so zeros must not reach the log.")
+@graded(
+    "entropy", points=1, hint="0 ln 0 counts as 0. np.log(0) warns and 0 * -inf is NaN, so zeros must not reach the log."
+)
 def test_a_certain_row_has_no_entropy(student):
     """A one-hot row has entropy 0, without NaN and without a warning."""
     name = "entropy([[1, 0, 0], [0, 0.5, 0.5]])"
@@ -105,10 +109,14 @@ def test_second_row_goes_on(student, ledger):
         close(value, expected, atol=half_unit, name=f"{column} at d = 16")
 
 
-@graded("sqrt_d_table", points=1, hint="The division changes every score by the same factor: its spread, by exactly sqrt(d).")
+@graded(
+    "sqrt_d_table", points=1, hint="The division changes every score by the same factor: its spread, by exactly sqrt(d)."
+)
 def test_division_divides_the_spread(student):
     """Whatever the seed, the scaled spread is the unscaled one divided by the root of d."""
-    tables = [array(student.sqrt_d_table([9, 25], seed), shape=(2, 6), name="sqrt_d_table([9, 25], seed)") for seed in (1, 2)]
+    tables = [
+        array(student.sqrt_d_table([9, 25], seed), shape=(2, 6), name="sqrt_d_table([9, 25], seed)") for seed in (1, 2)
+    ]
     for found in tables:
         close(found[:, 3], found[:, 0] / [3, 5], atol=rounding(5, 64), name="scaled spread against unscaled spread")
     require(np.abs(tables[0] - tables[1]).max() > 1e-6, "seeds 1 and 2 must give different tables; yours are the same")
@@ -126,7 +134,9 @@ def test_seed_decides_the_scores(student):
     require(np.abs(first - second).max() > 1e-6, "seeds 3 and 4 must give different scores; yours are the same")
 
 
-@graded("own_scores", points=1, hint="With shared keys, scores are Q K^T, a table whose rank is at most d. Yours must be higher.")
+@graded(
+    "own_scores", points=1, hint="With shared keys, scores are Q K^T, a table whose rank is at most d. Yours must be higher."
+)
 def test_every_query_has_its_own_keys(student):
     """At d = 4, scores of shared keys have rank 4 and scores of own keys have full rank."""
     found = array(student.own_scores(4, 40, 16, 5), shape=(40, 16), name="own_scores(4, 40, 16, 5)")
@@ -139,7 +149,9 @@ def test_every_query_has_its_own_keys(student):
 # ----------------------------------------------------------------------------------------------------------- jacobian
 
 
-@graded("jacobian", points=1, hint="Raising a score raises its own weight, by a_j, and everyone pays, in proportion to a_j a_k.")
+@graded(
+    "jacobian", points=1, hint="Raising a score raises its own weight, by a_j, and everyone pays, in proportion to a_j a_k."
+)
 def test_jacobian_matches_small_steps(student, ledger, rng):
     """Each column of the Jacobian is what a small change of one score does to the weights."""
     scores = rng.normal(size=5)
@@ -202,14 +214,20 @@ EVERYTHING = np.ones((5, 4), dtype=bool)
 STAIRS = np.tri(5, 4, dtype=bool)
 
 
-@graded("attention_backward", points=1, hint="The output is weights @ values: each value collects slopes by its column of weights.")
+@graded(
+    "attention_backward",
+    points=1,
+    hint="The output is weights @ values: each value collects slopes by its column of weights.",
+)
 def test_slope_along_values(student, ledger, rng):
     """The slope by the values agrees with small steps."""
     found, measured, name = along(student, rng, 2, EVERYTHING)
     close(found, measured, atol=ledger.tolerance("D1-12"), name=name)
 
 
-@graded("attention_backward", points=1, hint="Chain: output to weights, weights to scores by the Jacobian, scores to queries.")
+@graded(
+    "attention_backward", points=1, hint="Chain: output to weights, weights to scores by the Jacobian, scores to queries."
+)
 def test_slope_along_queries(student, ledger, rng):
     """The slope by the queries agrees with small steps."""
     found, measured, name = along(student, rng, 0, EVERYTHING)
@@ -223,7 +241,11 @@ def test_slope_along_keys(student, ledger, rng):
     close(found, measured, atol=ledger.tolerance("D1-12"), name=name)
 
 
-@graded("attention_backward", points=1, hint="A forbidden pair has weight zero; use the mask in the weights and the rest follows.")
+@graded(
+    "attention_backward",
+    points=1,
+    hint="A forbidden pair has weight zero; use the mask in the weights and the rest follows.",
+)
 def test_slope_under_a_mask(student, ledger, rng):
     """Under a mask, all three slopes agree with small steps."""
     for place in range(3):
@@ -231,7 +253,11 @@ def test_slope_under_a_mask(student, ledger, rng):
         close(found, measured, atol=ledger.tolerance("D1-12"), name=f"{name}, masked")
 
 
-@graded("attention_backward", points=1, hint="By hand: weights 1/2, 1/2; raising one score by s moves the output by s/4 (v - v').")
+@graded(
+    "attention_backward",
+    points=1,
+    hint="By hand: weights 1/2, 1/2; raising one score by s moves the output by s/4 (v - v').",
+)
 def test_backward_by_hand(student):
     """One query of zeros, two keys, one-dimensional values 0 and 8."""
     # sqrt(d) = 2. Weights 1/2 each; the slopes by the scores are 1/2 (0 - 4) = -2 and 1/2 (8 - 4) = 2.
@@ -253,7 +279,9 @@ def test_each_head_gets_its_columns(student):
     # Entry = 10 * token + column.
     x = 10.0 * np.arange(3)[:, np.newaxis] + np.arange(4)
     found = array(student.split_heads(x, 2), shape=(2, 3, 2), name="split_heads(x, 2)")
-    same(found, np.array([[[0, 1], [10, 11], [20, 21]], [[2, 3], [12, 13], [22, 23]]], dtype=float), name="split_heads(x, 2)")
+    same(
+        found, np.array([[[0, 1], [10, 11], [20, 21]], [[2, 3], [12, 13], [22, 23]]], dtype=float), name="split_heads(x, 2)"
+    )
 
 
 @graded("heads", points=1, hint="merge_heads undoes split_heads: swap the axes back, then reshape.")
@@ -262,7 +290,11 @@ def test_merging_undoes_splitting(student, rng):
     for shape, heads in (((5, 6), 3), ((2, 4, 6), 2)):
         x = rng.normal(size=shape)
         split = array(student.split_heads(x, heads), name="split_heads(x, heads)")
-        same(array(student.merge_heads(split), shape=shape, name="merge_heads(split_heads(x))"), x, name="merge_heads(split_heads(x))")
+        same(
+            array(student.merge_heads(split), shape=shape, name="merge_heads(split_heads(x))"),
+            x,
+            name="merge_heads(split_heads(x))",
+        )
 
 
 @graded("heads", points=1, hint="One head is the plain layer, followed by the output projection.")
@@ -320,7 +352,9 @@ def test_costs_of_a_small_layer(student, ledger):
 # ------------------------------------------------------------------------------------------------------ two_relations
 
 
-@graded("two_relations", points=1, hint="Total variance of the targets, minus what V points on one flat can explain: half of it.")
+@graded(
+    "two_relations", points=1, hint="Total variance of the targets, minus what V points on one flat can explain: half of it."
+)
 def test_floor_for_two_symbols(student):
     """With two symbols, four corners of a square are wanted, and one head reaches a line: the floor is 1/2."""
     name = "one_head_floor(2)"
@@ -356,7 +390,9 @@ def test_each_head_finds_its_place(student, rng):
 @graded("two_relations", points=1, hint="Values carry the symbol alone; w_o puts head 0's symbol first and head 1's second.")
 def test_values_hand_over_the_symbol(student):
     """What head 0 reads arrives in the first columns, what head 1 reads in the last, and places are not passed on."""
-    for (_, _, w_v, w_o), columns, name in zip(halves(student), (slice(0, 3), slice(3, 6)), ("head 0", "head 1"), strict=True):
+    for (_, _, w_v, w_o), columns, name in zip(
+        halves(student), (slice(0, 3), slice(3, 6)), ("head 0", "head 1"), strict=True
+    ):
         same(w_v[3:], np.zeros_like(w_v[3:]), name=f"place rows of w_v, {name}")
         close(w_v[:3] @ w_o, np.eye(6)[columns], atol=ROUNDED, name=f"what each symbol adds to the output through {name}")
 
@@ -370,13 +406,19 @@ def test_norm_of_two_tokens(student):
     x = np.array([[1.0, 3.0, 1.0, 3.0], [0.0, 0.0, 0.0, 8.0]])
     # Means 2 and 2, variances 1 and 12; eps = 0.25 in place of 1e-5 makes its place visible.
     name = "layer_norm(x, gain, shift, eps=0.25)"
-    found = array(student.layer_norm(x, np.array([1.0, 1.0, 1.0, 2.0]), np.array([0.0, 0.0, 5.0, 0.0]), 0.25), shape=(2, 4), name=name)
+    found = array(
+        student.layer_norm(x, np.array([1.0, 1.0, 1.0, 2.0]), np.array([0.0, 0.0, 5.0, 0.0]), 0.25), shape=(2, 4), name=name
+    )
     first, second = np.array([-1, 1, -1, 1]) / math.sqrt(1.25), np.array([-2, -2, -2, 6]) / 3.5
     expected = np.array([first, second]) * [1, 1, 1, 2] + [0, 0, 5, 0]
     close(found, expected, atol=rounding(5, 64), name=name)
 
 
-@graded("block", points=1, hint="The tanh form in the docstring, for negative numbers too. Far out, GELU is x on the right and 0 on the left.")
+@graded(
+    "block",
+    points=1,
+    hint="The tanh form in the docstring, for negative numbers too. Far out, GELU is x on the right and 0 on the left.",
+)
 def test_gelu_of_five_numbers(student):
     """GELU at -10, -1, 0, 1 and 10."""
     name = "gelu([-10, -1, 0, 1, 10])"
@@ -390,7 +432,9 @@ def quiet_block(width, hidden):
     shapes = {name: (width, width) for name in ("w_q", "w_k", "w_v", "w_o")}
     shapes |= {"w_1": (width, hidden), "b_1": (hidden,), "w_2": (hidden, width), "b_2": (width,)}
     block = {name: np.zeros(shape) for name, shape in shapes.items()}
-    return block | {name: np.full(width, float(name.startswith("gain"))) for name in ("gain_1", "shift_1", "gain_2", "shift_2")}
+    return block | {
+        name: np.full(width, float(name.startswith("gain"))) for name in ("gain_1", "shift_1", "gain_2", "shift_2")
+    }
 
 
 @graded("block", points=1, hint="With norm='pre' the residual path is never normalised; with 'post' both norms act on it.")
@@ -410,9 +454,19 @@ def test_silent_sublayers(student):
 def test_what_each_sublayer_adds(student):
     """When the norms pass on nothing but their shifts, each sublayer adds the same known vector to every token."""
     x, block = np.array([[5.0, 1.0], [2.0, 7.0], [0.0, -3.0]]), quiet_block(2, 2)
-    block |= {"gain_1": np.zeros(2), "gain_2": np.zeros(2), "shift_1": np.array([1.0, 2.0]), "shift_2": np.array([10.0, 0.0])}
+    block |= {
+        "gain_1": np.zeros(2),
+        "gain_2": np.zeros(2),
+        "shift_1": np.array([1.0, 2.0]),
+        "shift_2": np.array([10.0, 0.0]),
+    }
     block |= {"w_v": np.array([[1.0, 0.0], [0.0, 3.0]]), "w_o": np.array([[0.0, 1.0], [1.0, 0.0]])}
-    block |= {"w_1": np.eye(2), "b_1": np.array([5.0, -20.0]), "w_2": np.array([[1.0, 2.0], [9.0, 9.0]]), "b_2": np.array([0.5, 0.0])}
+    block |= {
+        "w_1": np.eye(2),
+        "b_1": np.array([5.0, -20.0]),
+        "w_2": np.array([[1.0, 2.0], [9.0, 9.0]]),
+        "b_2": np.array([0.5, 0.0]),
+    }
     # Attention averages equal tokens (1, 2): values (1, 6), projected (6, 1). GELU of (15, -20) is (15, 0): (15.5, 30).
     found = array(student.transformer_block(x, block, 1), shape=(3, 2), name="pre-norm block")
     close(found, x + [6.0 + 15.5, 1.0 + 30.0], atol=1e-12, name="pre-norm block")
@@ -441,7 +495,9 @@ def test_block_does_not_read_ahead(student, rng):
 def test_profile_of_doubling(student):
     """Doubling every number doubles the size and leaves the spread as it was."""
     x = np.array([[3.0, 0.0], [0.0, 1.0], [0.0, 2.0]])
-    found = parts(student.depth_profile([lambda tokens: 2 * tokens, lambda tokens: 2 * tokens], x), 2, name="depth_profile(...)")
+    found = parts(
+        student.depth_profile([lambda tokens: 2 * tokens, lambda tokens: 2 * tokens], x), 2, name="depth_profile(...)"
+    )
     # The mean token is (1, 1): squared distances 5, 1 and 2, of a total of 14.
     spread, size = array(found[0], shape=(3,), name="spread"), array(found[1], shape=(3,), name="size")
     close(spread, np.full(3, math.sqrt(8 / 14)), atol=ROUNDED, name="spread")
@@ -452,7 +508,9 @@ def test_profile_of_doubling(student):
 def test_averaging_removes_the_spread(student, rng):
     """A layer that gives every token the mean token leaves a spread of zero."""
     x = rng.normal(size=(5, 3)) + 1.0
-    found = parts(student.depth_profile([lambda tokens: np.tile(tokens.mean(axis=0), (5, 1))], x), 2, name="depth_profile(...)")
+    found = parts(
+        student.depth_profile([lambda tokens: np.tile(tokens.mean(axis=0), (5, 1))], x), 2, name="depth_profile(...)"
+    )
     spread = array(found[0], shape=(2,), name="spread")
     close(spread[1], 0.0, atol=rounding(1, 64), name="spread after averaging")
     require(spread[0] > 0.1, f"before averaging the tokens differ; the spread must say so, but it is {spread[0]}")
@@ -491,12 +549,18 @@ def test_scores_depend_on_the_difference(student, rng):
     q, k = rng.normal(size=(2, 1, 6))
     same(array(student.rotate(q, np.zeros(1)), shape=(1, 6), name="rotate(q, [0])"), q, name="rotate(q, [0])")
     turned = [
-        (student.rotate(q, np.array([float(i)])), student.rotate(k, np.array([float(j)]))) for i, j in ((2, 5), (9, 12), (2, 6))
+        (student.rotate(q, np.array([float(i)])), student.rotate(k, np.array([float(j)])))
+        for i, j in ((2, 5), (9, 12), (2, 6))
     ]
     names = ("positions 2 and 5", "positions 9 and 12", "positions 2 and 6")
     scores = [
         float(np.sum(array(left, shape=(1, 6), name=name) * array(right, shape=(1, 6), name=name)))
         for (left, right), name in zip(turned, names, strict=True)
     ]
-    close(scores[1], scores[0], atol=1e-12 * float(np.linalg.norm(q) * np.linalg.norm(k)), name="score at 9 and 12 against 2 and 5")
+    close(
+        scores[1],
+        scores[0],
+        atol=1e-12 * float(np.linalg.norm(q) * np.linalg.norm(k)),
+        name="score at 9 and 12 against 2 and 5",
+    )
     require(abs(scores[2] - scores[0]) > 1e-6, "the score at 2 and 6 must differ from the one at 2 and 5")
