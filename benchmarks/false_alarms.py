@@ -66,7 +66,8 @@ def main() -> int:
         for answer, question, namespace in answers:
             for name, (test, asked) in tests.items():
                 # A test that draws nothing says the same under every seed.
-                if question not in ("", asked) or ("rng" not in inspect.signature(test).parameters and seed > options.first):
+                fixed = "rng" not in inspect.signature(test).parameters
+                if question not in ("", asked) or (fixed and seed > options.first):
                     continue
                 fixtures = {
                     "student": Student(LocalRunner(namespace, {})), "ledger": ledger, "rng": seeded(seed, name),
@@ -77,9 +78,8 @@ def main() -> int:
                     test(**{fixture: fixtures[fixture] for fixture in inspect.signature(test).parameters})
                 except Exception as error:
                     failures.setdefault((answer, name), []).append(f"seed {seed}: {error}".partition("\n")[0])
-    print(
-        f"{problem_set.slug}: {len(tests)} hidden tests, {options.seeds} seeds, {len(answers)} right answers, {runs.total()} runs"
-    )
+    print(f"{problem_set.slug}: {len(tests)} hidden tests, {options.seeds} seeds, {len(answers)} right answers")
+    print(f"  {runs.total()} runs of a test, {runs['reference']} of them on the reference")
     for (answer, name), messages in failures.items():
         print(f"  {name}, answered by {answer}: {len(messages)} failures; {messages[0]}")
     if not failures:

@@ -29,6 +29,13 @@ def causal_mask(length: int) -> np.ndarray:
     return np.tri(length, dtype=bool)
 
 
+# === question: guess_winner ===
+guess_winner = None
+# BEGIN SOLUTION
+guess_winner = "d"
+# END SOLUTION
+
+
 # === question: entropy ===
 def entropy(weights: np.ndarray) -> np.ndarray:
     """Measure how spread out each row of weights is, in nats.
@@ -301,8 +308,8 @@ def one_head_floor(symbols: int) -> float:
 
     Symbols are drawn independently and evenly from V = `symbols` kinds, V at least 2. A position wants the symbol at one
     offset and the symbol at another: a target of 2V numbers, one one-hot vector beside another. The values read the symbol
-    only, so a head's output is an average of V vectors of 2V numbers, one for each kind, whatever its weights. The error is the
-    squared distance from output to target, summed over the 2V numbers and averaged over all V^2 pairs of wanted symbols.
+    only, so the head's output is an average of V vectors of 2V numbers, one for each kind, whatever its weights. The error
+    is the squared distance from output to target, summed over the 2V numbers, averaged over all V^2 pairs of wanted symbols.
     Returns the largest lower bound on that error for one head, with the best choice of V vectors and of weights.
 
     Source: D3, "averaging inhibits this"; Vaswani et al., 2017, section 3.2.2.
@@ -318,8 +325,8 @@ def two_head_weights(
     """Write down by hand a layer of two heads that serves both relations at once.
 
     A token is one-hot in its symbol (columns 0 to V - 1), then one-hot in its place (columns V to V + L - 1), with
-    V = `symbols` and L = `length`. Position i wants the symbol at place i + first, then that at place i + second; places count
-    in a circle, so i + first means (i + first) mod L. Offsets may be negative. Head 0 serves `first`, head 1 `second`.
+    V = `symbols` and L = `length`. Position i wants the symbol at place i + first, then that at place i + second. Places
+    count in a circle: i + first means (i + first) mod L. Offsets may be negative. Head 0 serves `first`, head 1 `second`.
     Every head reads by place: after division by the root of the head's width, the wanted place scores `sharpness`, and every
     other place 0. The values read the symbol only: the rows of w_v that belong to places are zero.
     Returns (w_q, w_k, w_v, w_o) for `multi_head_attention` with heads = 2: w_q and w_k of shape (V + L, 2k) with any k
@@ -401,12 +408,16 @@ def transformer_block(
         (attend, block["gain_1"], block["shift_1"]),
         (feed_forward, block["gain_2"], block["shift_2"]),
     ):
-        if norm == "pre":
-            x = x + sublayer(layer_norm(x, gain, shift))
-        else:
-            x = layer_norm(x + sublayer(x), gain, shift)
+        x = x + sublayer(layer_norm(x, gain, shift)) if norm == "pre" else layer_norm(x + sublayer(x), gain, shift)
     return x
     # END SOLUTION
+
+
+# === question: guess_depth ===
+guess_depth = None
+# BEGIN SOLUTION
+guess_depth = "b"
+# END SOLUTION
 
 
 # === question: depth ===
@@ -456,8 +467,8 @@ def rotate(x: np.ndarray, positions: np.ndarray, base: float = 10000.0) -> np.nd
 
 
 # === question: conclusion ===
-# Someone reads your table and concludes: "Dividing by sqrt(d) keeps attention soft during training, and splitting a layer into
-# many narrow heads makes it easier to train, because narrow heads have small scores." In 100 to 200 words: say what the
+# Someone reads your table and concludes: "Dividing by sqrt(d) keeps attention soft during training, and splitting a layer
+# into many narrow heads makes it easier to train, because narrow heads have small scores." In 100 to 200 words: say what the
 # table does show, why neither half of the conclusion follows from it, and describe one measurement on a model during
 # training that would count for or against one of the halves.
 conclusion = None

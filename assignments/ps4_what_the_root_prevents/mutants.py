@@ -37,9 +37,9 @@ def entropy_in_bits(weights):
 @mutant(
     "entropy",
     hint="0 ln 0 gives NaN in your sum. Let a weight of zero contribute nothing.",
-    museum="""The formula is typed as it stands. It works on every random table and gives NaN on the first row with an exact
-    zero: a masked row, or a saturated one in which the exponentials of small scores became zero. *How one would notice:* put in a
-    one-hot row. The answer should be 0, the smallest entropy there is.""",
+    museum="The formula is typed as it stands. It works on every random table and gives NaN on the first row with an exact "
+    "zero: a masked row, or a saturated one in which the exponentials of small scores became zero. *How one would "
+    "notice:* put in a one-hot row. The answer should be 0, the smallest entropy there is.",
 )
 def entropy_with_nan(weights):
     check_budget(weights)
@@ -90,9 +90,9 @@ def entropy_after_renormalising(weights):
 @mutant(
     "concentration",
     hint="You take the entropy of the mean row. First the entropy of each row, then the mean.",
-    museum="""The rows are averaged first, and the entropy is taken of the average. Different queries prefer different keys, so
-    the mean row is nearly even whatever single rows do, and the entropy stays near $\\ln n$ at every width. *How one would
-    notice:* a table of one-hot rows, each on another key, should give 0.""",
+    museum="The rows are averaged first, and the entropy is taken of the average. Different queries prefer different keys, "
+    "so the mean row is nearly even whatever single rows do, and the entropy stays near $\\ln n$ at every width. *How "
+    "one would notice:* a table of one-hot rows, each on another key, should give 0.",
 )
 def concentration_of_the_mean_row(scores):
     spread, _, largest = right_concentration(scores)
@@ -167,9 +167,9 @@ def draw(rng, d):
 @mutant(
     "sqrt_d_table",
     hint="You start a new generator for each d. One generator runs through the whole table.",
-    museum="""`default_rng(seed)` stands inside the loop. Each row is a fair experiment, the first one even matches the printed
-    figures, and all later ones differ in the second digit. *How one would notice:* ask for the same d twice. Two rows of one table
-    come from different draws, so they should differ.""",
+    museum="`default_rng(seed)` stands inside the loop. Each row is a fair experiment, the first one even matches the "
+    "printed figures, and all later ones differ in the second digit. *How one would notice:* ask for the same d "
+    "twice. Two rows of one table come from different draws, so they should differ.",
 )
 def table_with_new_generators(dimensions, seed=0):
     def score(d):
@@ -274,9 +274,10 @@ def table_sorted(dimensions, seed=0):
 @mutant(
     "own_scores",
     hint="All your queries share their keys. Every query needs keys that no other query sees.",
-    museum="""The keys are drawn once, and all queries meet the same sixteen. Shape, mean and spread look right, and over many seeds
-    they are right on average. But at $d = 4$ everything hangs on sixteen short vectors, so the spread of one run is off by up to
-    29 %. *How one would notice:* the rank. A product of a $2000 \\times 4$ and a $4 \\times 16$ table has rank 4.""",
+    museum="The keys are drawn once, and all queries meet the same sixteen. Shape, mean and spread look right, and over "
+    "many seeds they are right on average. But at $d = 4$ everything hangs on sixteen short vectors, so the spread of one "
+    "run is off by up to 29 %. *How one would notice:* the rank. A product of a $2000 \\times 4$ and a $4 \\times 16$ "
+    "table has rank 4.",
 )
 def scores_of_shared_keys(d, queries, keys, seed):
     rng = np.random.default_rng(seed)
@@ -318,8 +319,9 @@ def scores_of_one_product(d, queries, keys, seed):
 @mutant(
     "jacobian",
     hint="Your Jacobian has only its diagonal a. The second term, -a a^T, is missing: everyone pays for a raise.",
-    museum="""Only $\\mathrm{diag}(a)$ is returned, as if each weight depended on its own score alone. *How one would notice:* raise
-    all scores by the same amount. No weight changes, so every row of the Jacobian sums to zero. Here it sums to $a_j$.""",
+    museum="Only $\\mathrm{diag}(a)$ is returned, as if each weight depended on its own score alone. *How one would "
+    "notice:* raise all scores by the same amount. No weight changes, so every row of the Jacobian sums to zero. Here it "
+    "sums to $a_j$.",
 )
 def jacobian_of_the_diagonal(weights):
     return weights[..., np.newaxis] * np.eye(weights.shape[-1])
@@ -441,9 +443,9 @@ def right_step(weights, by_weight):
 @mutant(
     "attention_backward",
     hint="The second term of the Jacobian is missing: subtract the weighted mean of the slopes before multiplying by a.",
-    museum="""The slope of a score is taken to be $a_j\\,g_j$, without the shared bill $-a_j \\sum_k a_k g_k$. Training with it
-    still goes downhill now and then, and no shape complains. *How one would notice:* give all keys the same value. The output
-    then depends on no score, so the slopes of queries and keys must be zero; here they are not.""",
+    museum="The slope of a score is taken to be $a_j\\,g_j$, without the shared bill $-a_j \\sum_k a_k g_k$. Training with "
+    "it still goes downhill now and then, and no shape complains. *How one would notice:* give all keys the same "
+    "value. The output then depends on no score, so the slopes of queries and keys must be zero; here they are not.",
 )
 def backward_without_the_second_term(queries, keys, values, output_gradient, mask=None):
     return backward(queries, keys, values, output_gradient, mask, lambda weights, by_weight: weights * by_weight)
@@ -534,9 +536,10 @@ def backward_that_overflows(queries, keys, values, output_gradient, mask=None):
 @mutant(
     "heads",
     hint="Your reshape goes straight to (heads, length, k), so a head gets whole tokens instead of columns. Swap the axes.",
-    museum="""`x.reshape(heads, length, k)` has the right shape and the wrong content: it cuts the array where memory happens to
-    lie, so head 0 gets the first tokens whole, and head 1 the last ones. Attention runs, the loss even falls, and tokens have
-    silently been shuffled. *How one would notice:* put the number of each token and column into the array, and print it.""",
+    museum="`x.reshape(heads, length, k)` has the right shape and the wrong content: it cuts the array where memory happens "
+    "to lie, so head 0 gets the first tokens whole, and head 1 the last ones. Attention runs, the loss even falls, "
+    "and tokens have silently been shuffled. *How one would notice:* put the number of each token and column into the "
+    "array, and print it.",
 )
 def split_by_reshape_alone(x, heads):
     length, width = x.shape[-2:]
@@ -547,7 +550,7 @@ def split_by_reshape_alone(x, heads):
 
 @mutant("heads", hint="Column c goes to head c mod heads in your split. A head gets neighbouring columns.", frequent=True)
 def split_in_turn(x, heads):
-    length, width = x.shape[-2:]
+    width = x.shape[-1]
     if width % heads:
         raise ValueError("uneven")
     return np.moveaxis(x.reshape(*x.shape[:-1], width // heads, heads), -1, -3)
@@ -644,8 +647,8 @@ def heads_that_fill_empty_rows(x, w_q, w_k, w_v, w_o, heads, mask=None):
 @mutant(
     "head_costs",
     hint="You count the whole width for every head. The heads share it: each has width / heads columns.",
-    museum="""Every head is charged the full width, so four heads seem to cost four times as much. *How one would notice:* the
-    projections. Four heads together multiply by the same matrices as one head.""",
+    museum="Every head is charged the full width, so four heads seem to cost four times as much. *How one would notice:* "
+    "the projections. Four heads together multiply by the same matrices as one head.",
 )
 def costs_of_full_heads(length, width, heads):
     operations, tables = right_head_costs(length, width, heads)
@@ -690,9 +693,9 @@ def costs_of_uneven_heads(length, width, heads):
 @mutant(
     "two_relations",
     hint="You return the variance of all targets. One head can explain half of it.",
-    museum="""The floor is taken to be the whole variance of the targets, $2(V-1)/V$: as if one head could do nothing. But a head
-    that reads only the first symbol gets that half exactly right. *How one would notice:* try that head. Its error is below the claimed
-    floor.""",
+    museum="The floor is taken to be the whole variance of the targets, $2(V-1)/V$: as if one head could do nothing. But a "
+    "head that reads only the first symbol gets that half exactly right. *How one would notice:* try that head. Its "
+    "error is below the claimed floor.",
 )
 def floor_of_nothing(symbols):
     return 2 * (symbols - 1) / symbols
@@ -814,9 +817,9 @@ def norm_with_eps_outside(x, gain, shift, eps=1e-5):
     "block",
     replaces="layer_norm",
     hint="Your norm runs over the tokens. Each token is normalised across its own numbers.",
-    museum="""Mean and variance are taken over the tokens, column by column. The numbers look normalised and the shapes agree, but
-    tokens now see each other's sizes, and a decoder reads the future through the mean. *How one would notice:* change the last token
-    under a causal mask. No earlier row may move.""",
+    museum="Mean and variance are taken over the tokens, column by column. The numbers look normalised and the shapes "
+    "agree, but tokens now see each other's sizes, and a decoder reads the future through the mean. *How one would notice:* "
+    "change the last token under a causal mask. No earlier row may move.",
 )
 def norm_over_tokens(x, gain, shift, eps=1e-5):
     centred = x - x.mean(axis=-2, keepdims=True)
@@ -858,10 +861,8 @@ def stacked(x, block, heads, mask, norm, order=("attend", "feed"), bend=right_ge
         sublayer = {"attend": attend, "feed": feed}[name]
         gain, shift = block[f"gain_{at}"], block[f"shift_{at}"]
         normed = right_layer_norm(x, gain, shift)
-        if norm == "pre":
-            x = (normed if inside else x) + sublayer(normed)
-        else:
-            x = right_layer_norm(x + sublayer(x), gain, shift)
+        before = normed if inside else x
+        x = before + sublayer(normed) if norm == "pre" else right_layer_norm(x + sublayer(x), gain, shift)
     return x
 
 
@@ -944,9 +945,9 @@ def profile(layers, x, spread=None, size=None):
 @mutant(
     "depth",
     hint="You take the mean over the numbers of each token. The mean token is the mean over the tokens (axis 0).",
-    museum="""The mean runs along the wrong axis, and the curve measures how different the *numbers of one token* are. It falls
-    and rises plausibly. *How one would notice:* a layer that makes all tokens equal. The spread must be 0 after it, and here it
-    is not.""",
+    museum="The mean runs along the wrong axis, and the curve measures how different the *numbers of one token* are. It "
+    "falls and rises plausibly. *How one would notice:* a layer that makes all tokens equal. The spread must be 0 "
+    "after it, and here it is not.",
 )
 def profile_over_features(layers, x):
     def spread(state):
@@ -1013,9 +1014,9 @@ def angles_of(x, positions, base):
 @mutant(
     "rotate",
     hint="You pair column k with column k + d/2. Here, neighbours form a pair: 2k and 2k + 1.",
-    museum="""Many libraries pair column $k$ with column $k + d/2$. Scores still depend on the distance alone, so everything that is
-    trained with it works. But weights trained with one pairing are useless under the other. *How one would notice:* only by
-    comparing numbers, such as a quarter turn of a single pair.""",
+    museum="Many libraries pair column $k$ with column $k + d/2$. Scores still depend on the distance alone, so everything "
+    "that is trained with it works. But weights trained with one pairing are useless under the other. *How one would "
+    "notice:* only by comparing numbers, such as a quarter turn of a single pair.",
 )
 def rotate_in_halves(x, positions, base=10000.0):
     half = x.shape[-1] // 2
