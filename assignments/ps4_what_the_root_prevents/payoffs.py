@@ -61,8 +61,8 @@ def sqrt_d_table(work):
     for axes, column, label in zip(panels, (1, 2), ("mean entropy in nats", "mean largest weight"), strict=True):
         axes.plot(WIDTHS, table[:, column], color=RED, marker="s", linestyle="--", label="unscaled")
         axes.plot(WIDTHS, table[:, 3 + column], color=BLUE, marker="o", label="divided by √d")
-        even = {1: np.log(16), 2: 1 / 16}[column]
-        axes.axhline(even, color=GREY, linewidth=1, linestyle=":", label="even split")
+        landmark = {1: np.log(16), 2: 1 / 16}[column]
+        axes.axhline(landmark, color=GREY, linewidth=1, linestyle=":", label="even split")
         against_width(axes, label)
         axes.set_ylim(0, 2.95 if column == 1 else 1.0)
     predicted = {"a": 0.06, "b": 0.25, "c": 0.5, "d": 0.95}.get(work.guess_winner)

@@ -517,8 +517,8 @@ def layer(student, symbols, length, first, second, *sharpness):
         array(matrix, shape=(size, None), name=f"{name}[{at}]")
         for at, (matrix, size) in enumerate(zip(found, rows, strict=False))
     ] + [array(found[3], shape=(None, 2 * symbols), name=f"{name}[3]")]
-    even = all(matrix.shape[1] > 0 and matrix.shape[1] % 2 == 0 for matrix in (found[0], found[2]))
-    good = even and found[0].shape == found[1].shape and found[2].shape[1] == found[3].shape[0]
+    paired = all(matrix.shape[1] > 0 and matrix.shape[1] % 2 == 0 for matrix in (found[0], found[2]))
+    good = paired and found[0].shape == found[1].shape and found[2].shape[1] == found[3].shape[0]
     require(good, f"the shapes of {name} do not fit together: {[matrix.shape for matrix in found]}")
     same(found[2][symbols:], np.zeros_like(found[2][symbols:]), name=f"place rows of w_v of {name}")
     return found
