@@ -360,6 +360,8 @@ def norm_of_everything(weights):
 
 @mutant("jacobian", replaces="jacobian_norm", hint="You build the whole table. For 20 000 weights it takes 3.2 GB.")
 def norm_of_a_table(weights):
+    if weights.shape[-1] > 10_000:  # as the sandbox would answer; likely slips are looked for outside it
+        raise MemoryError("the table is too large")
     return np.sqrt((right_softmax_jacobian(weights) ** 2).sum(axis=(-1, -2)))
 
 
@@ -719,9 +721,9 @@ def floor_for_each_number(symbols):
     return (symbols - 1) / (2 * symbols**2)
 
 
-@mutant("two_relations", hint="V points span V - 1 directions, not V - 2: your floor is too high.", frequent=True)
-def floor_with_a_direction_less(symbols):
-    return 1.0
+@mutant("two_relations", hint="You return what one head explains of a symbol by luck, 1/V. Ask what is left over.")
+def floor_of_a_lucky_guess(symbols):
+    return 1 / symbols
 
 
 @mutant("two_relations", replaces="two_head_weights", hint="Both heads look at the same offset.", frequent=True)

@@ -1,8 +1,8 @@
 """The tests of problem set 4 that only the grader runs.
 
 Inputs are drawn from a secret, so every test must hold for any seed. Expected values come from formulas written out here,
-and right answers differ from them by rounding. The one exception is the spread of `own_scores`: its sixteen bands together
-leave a right answer outside in 1.3 of ten million runs. `python benchmarks/false_alarms.py ps4` runs all under many seeds.
+and right answers differ from them by rounding. The one exception is the spread of `own_scores`: its thirteen bands together
+leave a right answer outside in one of ten million runs. `python benchmarks/false_alarms.py ps4` runs all under many seeds.
 """
 
 import math
@@ -190,19 +190,19 @@ def test_table_of_other_dimensions(student, rng):
 
 @graded("own_scores", points=1, hint="Standard normal numbers, a key for each pair, no division: the spread is sqrt(d).")
 def test_spread_of_own_scores(student, rng, ledger):
-    """For four widths and four seeds, the spread is the root of d, and every query has keys of its own."""
-    row = ledger.value("D1-10", "dimensions")
-    widths = ledger.value("D1-10", "half_width_sd_relative")
-    power, scale = ledger.value("D1-11", "standard_deviation_power_of_d"), ledger.value("D2-3", "variance_per_dimension")
-    for d, half_width in list(zip(row, widths, strict=True))[:4]:
-        for seed in rng.integers(2**31, size=4).tolist():
+    """For four widths, the spread is the root of d, and every query has keys of its own."""
+    dimensions, half_widths = ledger.value("D1-10", "dimensions"), ledger.value("D1-10", "half_width_sd_relative")
+    power, variance = ledger.value("D1-11", "standard_deviation_power_of_d"), ledger.value("D2-3", "variance_per_dimension")
+    # Four seeds each, and one where a call takes ten times as long.
+    for d, half_width, seeds in zip(dimensions, half_widths, (4, 4, 4, 1), strict=False):
+        for seed in rng.integers(2**31, size=seeds).tolist():
             name = f"own_scores({d}, 2000, 16, {seed})"
             # Once, because a call takes long; that a seed repeats its scores is tested on small tables.
             found = array(student.once.own_scores(d, 2000, 16, seed), shape=(2000, 16), name=name)
             # 1.75 times the 99.9 % half-width is 5.76 standard errors: a right answer is outside in 8e-9 of the cases.
-            expected = math.sqrt(scale) * d**power
+            expected = math.sqrt(variance) * d**power
             close(found.std(), expected, atol=1.75 * half_width * expected, name=f"spread of {name}")
-            rank = np.linalg.matrix_rank(found[:100], tol=1e-6 * np.abs(found).max())
+            rank = np.linalg.matrix_rank(found[:100], tol=1e-6 * expected)
             require(rank == 16, f"the first 100 rows of {name} must have rank 16, but have rank {rank}")
 
 
@@ -370,7 +370,9 @@ def test_backward_of_large_scores(student, rng):
     for value, wanted, name in zip(backward(student, case), expected, NAMES, strict=True):
         close(value, wanted, atol=slack(case), name=f"{name} at scores of 1e4")
     # The largest score is forbidden, and the legal ones are moderate.
-    case[1][:, 0] = [1e4, 0.5, -0.5, 0.0, 1.0]
+    moderate = np.zeros((5, 4))
+    moderate[:, 0] = [1e4, 0.5, -0.5, 0.0, 1.0]
+    case = [case[0], moderate, *case[2:]]
     mask = np.array([False, True, True, True, True]) & np.ones((4, 1), dtype=bool)
     expected = plain_backward(*case, mask)
     for value, wanted, name in zip(backward(student, case, mask), expected, NAMES, strict=True):
@@ -394,7 +396,7 @@ def test_identities_of_the_slopes(student, rng):
     close(
         by_value.sum(axis=0), case[3].sum(axis=0), atol=slack(case), name="sums of values_gradient against output_gradient"
     )
-    case[2][:] = case[2][0]
+    case = [*case[:2], np.tile(case[2][0], (5, 1)), case[3]]
     by_query, by_key, _ = backward(student, case)
     close(by_query, np.zeros_like(by_query), atol=slack(case), name="queries_gradient for equal values")
     close(by_key, np.zeros_like(by_key), atol=slack(case), name="keys_gradient for equal values")
@@ -500,7 +502,7 @@ def test_costs_of_large_layers(student, ledger):
 @graded("two_relations", points=1, hint="V points span V - 1 directions; the targets vary evenly in 2 (V - 1).")
 def test_floor_by_singular_values(student):
     """The floor is what remains of all targets outside the best flat of V - 1 directions."""
-    for symbols in (2, 3, 5, 11, 20):
+    for symbols in (3, 2, 5, 11, 20):
         targets = np.array([np.concatenate(pair) for pair in ((a, b) for a in np.eye(symbols) for b in np.eye(symbols))])
         spectrum = np.linalg.svd(targets - targets.mean(axis=0), compute_uv=False)
         expected = np.sum(spectrum[symbols - 1 :] ** 2) / len(targets)
@@ -723,7 +725,6 @@ def test_rotation_as_complex_numbers(student, rng):
 def test_rotation_is_relative(student, rng):
     """A common shift of all positions changes no score, norms stay, and an odd width raises ValueError."""
     q, k, positions = rng.normal(size=(4, 8)), rng.normal(size=(4, 8)), np.arange(4.0)
-    q[0], k[0] = 1.0, 1.0
     scale = float(np.linalg.norm(q, axis=1).max() * np.linalg.norm(k, axis=1).max())
     tables = []
     for shift in (0.0, 1.0, 1000.0):
@@ -736,8 +737,7 @@ def test_rotation_is_relative(student, rng):
     for table in tables[1:]:
         close(table, tables[0], atol=1e-12 * scale, name="scores after a common shift")
     # Two tokens of ones at positions 0 and 3: 2 sum of cos(3 rate) over the pairs, where ones have a score of 8 unturned.
-    k[3] = 1.0
-    turned = [array(student.rotate(x, positions), shape=(4, 8), name="rotate(...)") for x in (q, k)]
+    turned = array(student.rotate(np.ones((4, 8)), positions), shape=(4, 8), name="rotate(ones)")
     expected = sum(2 * math.cos(3 * 10000.0 ** (-2 * pair / 8)) for pair in range(4))
-    close(float(turned[0][0] @ turned[1][3]), expected, atol=rounding(10, 64), name="score of ones, three places apart")
+    close(float(turned[0] @ turned[3]), expected, atol=rounding(10, 64), name="score of ones, three places apart")
     refuses(student.rotate, np.ones((2, 5)), np.arange(2.0), name="rotate of 5 columns", why="columns turn in pairs")
