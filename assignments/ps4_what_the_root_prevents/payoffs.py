@@ -82,7 +82,7 @@ def own_scores(work):
     own = [np.std(work.own_scores(4, 1000, 16, seed)) / 2 for seed in range(30)]
     shared = []
     for seed in range(30):
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(100 + seed)
         shared.append(np.std(rng.standard_normal((1000, 4)) @ rng.standard_normal((4, 16))) / 2)
     figure, axes = plt.subplots(figsize=(6, 2.8), layout="constrained")
     axes.plot(own, np.full(30, 1.0), "o", color=BLUE, alpha=0.6)
