@@ -53,12 +53,16 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     return graded(tmp_path_factory.mktemp("results"), "--jobs", "2")
 
 
-@pytest.mark.slow
-def test_the_examples_score_what_their_readme_says(examples: list[dict[str, Any]]) -> None:
-    rows = re.findall(r"^\| (s\d+) \|.*?\|.*?\|(.*)\|$", (EXAMPLES / "README.md").read_text(encoding="utf-8"), re.M)
-    expected = {student: [cell.strip() for cell in cells.split("|")] for student, cells in rows}
+def said(folder: Path) -> dict[str, list[str]]:
+    """The points of each example, question by question, by the table in the folder's README."""
+    rows = re.findall(r"^\| (s\d+) \|.*?\|.*?\|(.*)\|$", (folder / "README.md").read_text(encoding="utf-8"), re.M)
+    return {student: [cell.strip() for cell in cells.split("|")] for student, cells in rows}
+
+
+def scored(records: list[dict[str, Any]]) -> dict[str, list[str]]:
+    """The same by records."""
     found = {}
-    for record in examples:
+    for record in records:
         cells = []
         for question in record["questions"]:
             if question["kind"] == "written":
@@ -66,8 +70,26 @@ def test_the_examples_score_what_their_readme_says(examples: list[dict[str, Any]
             else:
                 cells.append(f"{question['score']:g}")
         found[record["provenance"]["student"]] = [*cells, f"{record['score']:g}"]
+    return found
+
+
+@pytest.mark.slow
+def test_the_examples_score_what_their_readme_says(examples: list[dict[str, Any]]) -> None:
+    found = scored(examples)
     assert len(found) >= 16
-    assert found == expected
+    assert found == said(EXAMPLES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "folder", [path for path in sorted(EXAMPLES.parent.iterdir()) if path != EXAMPLES], ids=lambda p: p.name
+)
+def test_examples_of_other_problem_sets_score_what_their_readme_says(folder: Path, tmp_path: Path) -> None:
+    answer = course("grade", folder.name, folder, "--json", "--results", tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    found = scored(json.loads(answer.stdout)["results"])
+    assert len(found) >= 6
+    assert found == said(folder)
 
 
 @pytest.mark.slow
