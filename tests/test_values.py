@@ -20,7 +20,7 @@ from autograder.testing import Mismatch
 from autograder.testing import values as testing_values
 
 HUGE = 2 ** (8 * MAX_INT_BYTES - 1) - 1  # the largest integer that can arrive
-FOREIGN = Foreign("torch.Tensor")
+FOREIGN = Foreign("jax.Array")
 F = np.float64
 
 
@@ -81,7 +81,7 @@ def test_array_takes_nested_lists_where_the_question_does(value: Any, kind: str,
         ([1.0], {}, "`f(x)` should be a numpy array of float32 or float64, but is a list"),
         (2.5, {}, "`f(x)` should be a numpy array of float32 or float64, but is float '2.5'"),
         (F(2.5), {}, "`f(x)` should be a numpy array of float32 or float64, but is float64 '2.5'"),
-        (FOREIGN, {}, "`f(x)` should be a numpy array of float32 or float64, but is an object of type torch.Tensor"),
+        (FOREIGN, {}, "`f(x)` should be a numpy array of float32 or float64, but is an object of type jax.Array"),
         (
             np.zeros(2, int),
             {},
@@ -106,7 +106,7 @@ def test_array_takes_nested_lists_where_the_question_does(value: Any, kind: str,
         (np.array(-np.inf), {}, "`f(x)` should hold finite numbers, but has -inf at its only place"),
         ([[1.0], [2.0, 3.0]], {"lists": True}, "`f(x)` is a nested list whose rows differ in length"),
         (["a"], {"lists": True}, "`f(x)` should be a table of numbers, but holds str 'a'"),
-        ([FOREIGN], {"lists": True}, "`f(x)` should be a table of numbers, but holds an object of type torch.Tensor"),
+        ([FOREIGN], {"lists": True}, "`f(x)` should be a table of numbers, but holds an object of type jax.Array"),
     ],
 )
 def test_array_names_what_does_not_fit(value: Any, options: dict[str, Any], sentence: str) -> None:
@@ -169,7 +169,7 @@ def test_scalar_lets_infinity_and_nan_pass_where_the_question_does() -> None:
             "`f(x)` should be one number, but is an array of shape (1,) and type float64; "
             "take the single element out of the array of shape (1,)",
         ),
-        (FOREIGN, "`f(x)` should be one number, but is an object of type torch.Tensor"),
+        (FOREIGN, "`f(x)` should be one number, but is an object of type jax.Array"),
         (math.nan, "`f(x)` should be finite, but is nan"),
         (np.array(-np.inf), "`f(x)` should be finite, but is -inf"),
         (10**400, "`f(x)` should be a moderate number, but is too large for a float"),
@@ -213,7 +213,7 @@ def test_text_gives_the_string() -> None:
         (testing.boolean, None, "`f(x)` should be True or False, but is None (is a `return` missing?)"),
         (testing.boolean, "True", "`f(x)` should be True or False, but is str 'True'"),
         (testing.boolean, np.array([True]), "`f(x)` should be True or False, but is an array of shape (1,) and type bool"),
-        (testing.boolean, FOREIGN, "`f(x)` should be True or False, but is an object of type torch.Tensor"),
+        (testing.boolean, FOREIGN, "`f(x)` should be True or False, but is an object of type jax.Array"),
         (testing.integer, 2.0, "`f(x)` should be a whole number, but is float '2.0'"),
         (testing.integer, True, "`f(x)` should be a whole number, but is bool 'True'"),
         (testing.integer, np.False_, "`f(x)` should be a whole number, but is bool 'False'"),
@@ -223,7 +223,7 @@ def test_text_gives_the_string() -> None:
         (testing.fraction, "1/2", "`f(x)` should be an exact fractions.Fraction, but is str '1/2'"),
         (testing.text, b"a", "`f(x)` should be a string, but is a bytes"),
         (testing.text, ["a"], "`f(x)` should be a string, but is a list"),
-        (testing.text, FOREIGN, "`f(x)` should be a string, but is an object of type torch.Tensor"),
+        (testing.text, FOREIGN, "`f(x)` should be a string, but is an object of type jax.Array"),
         (testing.figure, None, "`f(x)` should return a matplotlib Figure, but is None (is a `return` missing?)"),
         (
             testing.figure,
@@ -321,7 +321,7 @@ def test_same_passes_what_is_equal(actual: Any, expected: Any) -> None:
             np.array([np.nan, 0]),
             "`f(x)` should be nan at index [0], but is nan; 1 of 2 numbers differ",
         ),
-        (FOREIGN, np.zeros(2), "`f(x)` should hold numbers, but is an object of type torch.Tensor"),
+        (FOREIGN, np.zeros(2), "`f(x)` should hold numbers, but is an object of type jax.Array"),
     ],
     ids=["number", "text", "float", "shape", "array", "0-d", "nan", "foreign"],
 )
@@ -461,6 +461,20 @@ def test_a_giant_answer_costs_little(value: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    ("type_name", "remedy"),
+    [
+        ("numpy.ma.MaskedArray", "return `.filled(0)` instead"),
+        ("generator", "return a list instead"),
+        ("torch.Tensor", "return `.detach().numpy()` instead"),
+    ],
+)
+def test_a_type_that_is_refused_comes_with_what_to_return(type_name: str, remedy: str) -> None:
+    with pytest.raises(Mismatch) as caught:
+        testing.array(Foreign(type_name), name="f(x)")
+    assert str(caught.value).endswith(f"is an object of type {type_name}; {remedy}")
+
+
+@pytest.mark.parametrize(
     ("value", "text"),
     [
         (3, "3"),
@@ -469,7 +483,7 @@ def test_a_giant_answer_costs_little(value: Any) -> None:
         ([1, (2.0, None)], "[1, (2.0, None)]"),
         (np.array([1.0, 2.0]), "array([1.0, 2.0])"),
         ([np.array([True])], "[array([True])]"),
-        (FOREIGN, "<an object of type torch.Tensor>"),
+        (FOREIGN, "<an object of type jax.Array>"),
         (np.zeros((9, 9)), "<an array of shape (9, 9) and type float64>"),
     ],
 )
