@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from autograder.backends.backend import ENVIRONMENT, Backend, Forked, Launch, SandboxError
-from autograder.guest import confine, paths, seccomp
+from autograder.guest import confine, paths, scratch, seccomp
 from autograder.guest.confine import GuestLimits
 
 DEVICES = ("null", "zero", "urandom", "random")
@@ -83,7 +83,7 @@ class Sandlock(Backend):
         return tuple(notes)
 
     def enter(self) -> None:
-        pass
+        scratch.install()
 
     def prepare(self) -> None:
         import sandlock  # noqa: F401  loaded once here, not in each guest
@@ -111,3 +111,4 @@ class Sandlock(Backend):
         # Two filters, for the allowlist forbids to hand over the first one's listener.
         paths.hand_over(line, confine.filter_system_calls(self._questions, listen=True))
         confine.filter_system_calls(self._filter)
+        scratch.begin(limits.scratch_bytes, limits.scratch_files)
