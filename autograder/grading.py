@@ -12,6 +12,8 @@ from _pytest.runner import runtestprotocol
 
 from autograder.allowance import allowance
 from autograder.course import ProblemSet
+from autograder.essays import Essay, EssayFinder
+from autograder.intake import Submission
 from autograder.rehearsal import Rehearsed
 from autograder.runtime.figures import FigureView
 from autograder.sandbox.runner import GuestRunner
@@ -20,7 +22,7 @@ from autograder.slips import SlipFinder
 from autograder.suite import mark_of
 from autograder.testing.bench import Cause, Outcome, OverAllowance, Status, Trial, is_hidden
 from autograder.testing.forms import prediction_outcome
-from autograder.testing.student import Call, StudentError
+from autograder.testing.student import Call
 from autograder.variants import Variant
 
 BEYOND = "stopped: checking your answers took more time or memory of the grader than a test may use"
@@ -30,15 +32,24 @@ class Grading(Trial):
     """The trial of one submission. It is made anew for each, and all that is known of the submission goes with it."""
 
     def __init__(
-        self, runner: GuestRunner, problem_set: ProblemSet, rehearsed: Rehearsed, slip_finder: SlipFinder, memory_bytes: int
+        self,
+        submission: Submission,
+        runner: GuestRunner,
+        problem_set: ProblemSet,
+        rehearsed: Rehearsed,
+        slip_finder: SlipFinder,
+        essay_finder: EssayFinder,
+        memory_bytes: int,
     ) -> None:
         super().__init__(runner)
         self._memory_bytes = memory_bytes
+        self._submission = submission
         self._guest = runner
         self._problem_set = problem_set
         self._rehearsed = rehearsed
         self._slip_finder = slip_finder
-        self._answers: dict[str, str] = {}
+        self._essay_finder = essay_finder
+        self._essays: dict[str, Essay] = {}
         self._calls: dict[str, list[Call]] = {}
         self._candidates: dict[str, list[Variant]] = {}
         self._figures: dict[str, FigureView] = {}
@@ -51,7 +62,7 @@ class Grading(Trial):
         Returns the tests that went beyond their allowance: `decide` says of each whose fault it was.
         """
         self._guest.load()
-        self._read_answers()
+        self._essays = self._essay_finder.find(self._submission, self._guest, self._guest.report)
         self._read_predictions()
         self._run_tests(items, first_failure=first_failure)
         self._output, self._staff_output = self._guest.output, self._guest.staff_output
@@ -74,7 +85,7 @@ class Grading(Trial):
         return Findings(
             outcomes=list(self.outcomes.values()),
             slips=slips,
-            answers=self._answers,
+            essays=self._essays,
             figures=self._figures,
             problems=self._guest.report["problems"],
             output=self._output,
@@ -119,16 +130,6 @@ class Grading(Trial):
                 candidates = self._slip_finder.candidates(outcome.question, calls)
                 if candidates:
                     self._candidates[outcome.test] = candidates
-
-    def _read_answers(self) -> None:
-        """Read the texts that a person will grade."""
-        for question in self._problem_set.assignment.questions:
-            if question.kind == "written":
-                try:
-                    value = self._guest.read(question.names[0])
-                except StudentError:
-                    value = None
-                self._answers[question.id] = value if isinstance(value, str) else ""
 
     def _read_predictions(self) -> None:
         """Note what was predicted, which earns points whatever it is."""

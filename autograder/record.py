@@ -53,6 +53,7 @@ class Reason(StrEnum):
     """Why a person should look at a grading, the most serious first."""
 
     FAULT = "fault"  # the grader failed
+    MISPLACED = "misplaced"  # a written answer stands outside its variable
     PROBLEM = "problem"  # part of the file stopped with an error
     STOPPED = "stopped"  # a call was ended: time, memory, or the process itself
     RENAMED = "renamed"  # a name that is asked for is missing, and a similar one is there
@@ -111,7 +112,11 @@ class Verdict:
 
 @dataclass(frozen=True, config=_STRICT)
 class QuestionScore:
-    """What one question earned. `answer` is the text that a person grades; `slips` are those behind its failed tests."""
+    """What one question earned.
+
+    `answer` is the text that a person grades, `place` where it stands if not in its variable; `slips` are those behind the
+    failed tests.
+    """
 
     id: Line
     title: Line
@@ -120,6 +125,7 @@ class QuestionScore:
     points: float
     undone: bool
     answer: Answer = ""
+    place: Line = ""
     slips: Annotated[tuple[Slip, ...], _at_most(50)] = ()
 
     def slip_hint(self, mutant: str) -> str:

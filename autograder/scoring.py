@@ -12,6 +12,7 @@ import numpy as np
 from autograder import __version__, figure_record
 from autograder.assignment import Question
 from autograder.course import ProblemSet
+from autograder.essays import Essay
 from autograder.intake import Submission
 from autograder.record import Look, Provenance, QuestionScore, Reason, Record, Slip, Verdict, message_room
 from autograder.runtime.figures import FigureView
@@ -26,14 +27,15 @@ from autograder.variants import Variant
 class Findings:
     """What was found out about a submission.
 
-    `slips` are by test, `answers` to written questions and `figures` by question. `problems` are errors while it was loaded.
+    `slips` are by test; `essays`, the answers to written questions, and `figures` are by question. `problems` are errors
+    while it was loaded.
     `output` is what it printed before it had seen a hidden test's inputs, `staff_output` what came after. `peak_memory` is
     the most that it held at once, in bytes, the interpreter's included; 0 if it is not known.
     """
 
     outcomes: Sequence[Outcome] = ()
     slips: Mapping[str, Variant] = field(default_factory=dict)
-    answers: Mapping[str, str] = field(default_factory=dict)
+    essays: Mapping[str, Essay] = field(default_factory=dict)
     figures: Mapping[str, FigureView] = field(default_factory=dict)
     problems: Sequence[Report] = ()
     output: str = ""
@@ -76,7 +78,7 @@ def record(
         questions=tuple(_question_score(question, findings) for question in problem_set.assignment.questions),
         verdicts=tuple(_verdict(outcome, findings.slips.get(outcome.test), room) for outcome in outcomes),
         fault=fault,
-        look=tuple(_look(outcomes, errors, fault)),
+        look=tuple(_look(findings, errors, fault)),
         problems=tuple(problem_text(problem) for problem in findings.problems),
         output=findings.output,
         staff_output=findings.staff_output,
@@ -88,7 +90,7 @@ def record(
 
 def _question_score(question: Question, findings: Findings) -> QuestionScore:
     own = [outcome for outcome in findings.outcomes if outcome.question == question.id]
-    answer = findings.answers.get(question.id, "")
+    essay = findings.essays.get(question.id, Essay())
     slips = [findings.slips[outcome.test] for outcome in own if outcome.test in findings.slips]
     return QuestionScore(
         id=question.id,
@@ -96,8 +98,9 @@ def _question_score(question: Question, findings: Findings) -> QuestionScore:
         kind=question.kind,
         score=sum(outcome.earned for outcome in own),
         points=question.points,
-        undone=not answer.strip() if question.kind == "written" else all_undone(own),
-        answer=answer,
+        undone=not essay.text.strip() if question.kind == "written" else all_undone(own),
+        answer=essay.text,
+        place=essay.place,
         slips=tuple(Slip(name, hint) for name, hint in {slip.name: slip.hint for slip in slips}.items()),
     )
 
@@ -120,11 +123,16 @@ def _verdict(outcome: Outcome, slip: Variant | None, room: int) -> Verdict:
     )
 
 
-def _look(outcomes: Sequence[Outcome], errors: Sequence[str], fault: str) -> list[Look]:
+def _look(findings: Findings, errors: Sequence[str], fault: str) -> list[Look]:
     """Why a person should look, the most serious first; each reason once."""
     looks = [Look(Reason.FAULT, fault.strip().splitlines()[-1])] if fault else []
+    looks += [
+        Look(Reason.MISPLACED, f"{question}: the text was found in {essay.place}")
+        for question, essay in findings.essays.items()
+        if essay.place
+    ]
     looks += [Look(Reason.PROBLEM, error.partition("\n")[0]) for error in errors[:2]]
-    failed = [outcome for outcome in outcomes if outcome.status is Status.FAILED]
+    failed = [outcome for outcome in findings.outcomes if outcome.status is Status.FAILED]
     stopped = [outcome for outcome in failed if outcome.cause is Cause.STOPPED]
     missing = {outcome.missing: outcome for outcome in failed if outcome.cause is Cause.UNDEFINED}
     renamed = [outcome for outcome in missing.values() if outcome.similar]

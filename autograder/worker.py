@@ -25,6 +25,7 @@ from autograder import scoring, variants
 from autograder.allowance import TEST_SECONDS, allowance
 from autograder.backends import SandboxError
 from autograder.course import Course, ProblemSet, load_course
+from autograder.essays import EssayFinder
 from autograder.grading import Grading
 from autograder.guest import confine
 from autograder.intake import Submission
@@ -61,6 +62,7 @@ class GradingBench(Bench):
         mutants = variants.declared_in(import_file(mutants_path)) if mutants_path.exists() else []
         first_names = {question.id: question.names[0] for question in problem_set.assignment.questions}
         self.slip_finder = SlipFinder(mutants, self.solution, first_names)
+        self.essay_finder = EssayFinder(course, problem_set)
         self.zygote: Zygote | None = None
         self.rehearsed = Rehearsed()
 
@@ -139,7 +141,15 @@ class GradingBench(Bench):
             with GuestRunner(
                 self.zygote, submission.filename, submission.source, self.problem_set.limits, self.asked
             ) as runner:
-                self.trial = grading = Grading(runner, self.problem_set, self.rehearsed, self.slip_finder, self.memory_bytes)
+                self.trial = grading = Grading(
+                    submission,
+                    runner,
+                    self.problem_set,
+                    self.rehearsed,
+                    self.slip_finder,
+                    self.essay_finder,
+                    self.memory_bytes,
+                )
                 breaches = grading.run(items, first_failure=first_failure)
             for item in breaches:
                 grading.decide(item, self.reference_stays_within(item))

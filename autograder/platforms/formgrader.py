@@ -89,6 +89,8 @@ def grading_notebook(problem_set: ProblemSet, filename: str, source: bytes, reco
         scored = record.question(question.id)
         if question.kind == "written":
             own = marks(name, points=question.points, solution=True)
+            if scored and scored.place:
+                cells.append(_heading(f"place-{name}", f"This text was found in {scored.place}."))
             # Formgrader colours all code as Python, but for this.
             text = _wrapped(scored.answer if scored else "")
             cells.append(_code(name, text, {"nbgrader": own, "magics_language": "text"}))

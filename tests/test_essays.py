@@ -1,0 +1,113 @@
+"""Written answers outside their variable: what counts as one, and where it stands."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from autograder import essays
+from autograder.essays import Cell, Essay
+
+ESSAY = "A weight is a coefficient in one average; it says nothing of causes."
+TEMPLATE = frozenset(
+    {"# Say why the weight alone does not show this.", "causation = None", "## The lesson", 'check("causation")'}
+)
+STUB = "# Say why the weight alone does not show this.\ncausation = None"
+
+
+def cells(*texts: str) -> list[Cell]:
+    """Cells by their texts; prose begins with a space."""
+    return [Cell(number, not text.startswith(" "), text.strip()) for number, text in enumerate(texts, start=1)]
+
+
+@pytest.mark.parametrize(
+    ("value", "essay"),
+    [
+        ("text", Essay("text")),
+        (("one,", "two"), Essay("one,\ntwo", "a tuple")),
+        (["one"], Essay("one", "a list")),
+        (None, Essay()),
+        (7, Essay()),
+        ([], Essay()),
+        (["one", 2], Essay()),
+    ],
+)
+def test_a_variable_holds_a_text_or_several(value: object, essay: Essay) -> None:
+    assert essays.in_variable(value) == essay
+
+
+def test_a_text_is_bounded() -> None:
+    assert len(essays.in_variable("x" * 100_000).text) == essays.MAX_TEXT
+    assert len(essays.outside("causation", [Cell(1, False, "x y " * 50_000)], {}, TEMPLATE).text) == essays.MAX_TEXT
+
+
+@pytest.mark.parametrize(
+    ("notebook", "place"),
+    [
+        (cells(STUB, f" {ESSAY}"), "cell 2"),
+        (cells(" ## The lesson", STUB, 'check("causation")', f" ## The lesson\n{ESSAY}"), ""),
+        (cells(" ## The lesson", f" {ESSAY}", STUB, 'check("causation")'), "cell 2"),
+        (cells(f" ## The lesson\n\n{ESSAY}", STUB), "cell 1"),
+        (cells(STUB, "x = 1", f" {ESSAY}", 'check("causation")'), "cell 3"),
+        (cells("x = 1", f"{STUB}\n# {ESSAY}"), "cell 2"),
+        (cells(f'{STUB}\n"""\n{ESSAY}\n"""'), "cell 1"),
+        (cells(f'{STUB}\n"{ESSAY}"'), "cell 1"),
+        (cells(f"# Say why the weight alone does not show this.\n# {ESSAY}\ncausation = None"), "cell 1"),
+        (cells("x = 1", f" {ESSAY}"), "cell 2"),
+        (cells("causation: str = ''", f" {ESSAY}"), "cell 2"),
+    ],
+)
+def test_an_essay_beside_its_variable_is_found(notebook: list[Cell], place: str) -> None:
+    found = essays.outside("causation", notebook, {}, TEMPLATE)
+    assert found.place == place
+    assert (ESSAY in found.text) == bool(place)
+    assert "lesson" not in found.text
+    assert "Say why" not in found.text
+
+
+def test_an_essay_typed_into_a_code_cell_is_found() -> None:
+    notebook = [*cells(STUB), Cell(2, True, ESSAY, readable=False)]
+    assert essays.outside("causation", notebook, {}, TEMPLATE) == Essay(ESSAY, "cell 2")
+
+
+def test_comments_in_a_module_are_found_and_its_code_is_not() -> None:
+    source = (
+        f"# my helper does this and that\ndef f(): ...\n\n{STUB}\n# {ESSAY}\n\ndef g(): ...\n# and this is another remark\n"
+    )
+    found = essays.outside("causation", essays.cells_of("ps1.py", source.encode()), {}, TEMPLATE)
+    assert found == Essay(f"# {ESSAY}", "comments beside the variable")
+
+
+@pytest.mark.parametrize("remark", ["", " To do.", " ## The lesson"])
+def test_a_remark_is_no_essay(remark: str) -> None:
+    assert essays.outside("causation", cells(STUB, remark or "x = 1"), {"note": "short"}, TEMPLATE) == Essay()
+
+
+def test_an_essay_under_another_name_is_found() -> None:
+    strings = {"causatoin": ESSAY, "title": "Weights of the words in the sentence"}
+    assert essays.outside(
+        "causation", cells(STUB), essays.strings_for("causation", strings, alone=False), TEMPLATE
+    ) == Essay(ESSAY, "the variable `causatoin`")
+    assert set(essays.strings_for("causation", strings, alone=True)) == set(strings)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b'{"cells": 5}',
+        b'{"cells": [{}]}',
+        b'{"cells": [{"cell_type": "code", "source": 5}]}',
+        b"[" * 10**5,
+    ],
+)
+def test_what_is_no_notebook_has_no_cells(source: bytes) -> None:
+    assert essays.cells_of("ps1.ipynb", source) == []
+
+
+def test_cells_are_numbered_as_a_reader_counts_them() -> None:
+    source = json.dumps({"cells": [{"cell_type": "raw", "source": ["a", "b"]}, {"cell_type": "code", "source": "c"}]})
+    assert essays.cells_of("ps1.ipynb", source.encode(), ["cell 2"]) == [Cell(1, False, "ab"), Cell(2, True, "c", False)]
