@@ -13,7 +13,7 @@ import pwd
 import sys
 from typing import Any
 
-from autograder.runtime.notebook import SocketlessLoop
+from autograder.runtime.event_loop import SocketlessLoop
 
 USER = "student"
 
