@@ -98,21 +98,23 @@ def grade(
     *,
     jobs: int,
     conditions: Conditions = USUAL,
+    at_most: float = math.inf,
     on_done: Callable[[Stored], None] = lambda stored: None,
 ) -> list[Stored]:
     """Grade every attempt for which `known` has no grading; each record is in the journal before the next is taken.
 
-    Returns one grading an attempt, in their order.
+    After `at_most` seconds no other one is begun. Returns the gradings in the order of their attempts.
     """
     gradings = {attempt: stored for attempt in attempts if (stored := known(attempt))}
     for stored in gradings.values():
         on_done(stored)
     waiting = {(attempt.student, attempt.number): attempt for attempt in attempts if attempt not in gradings}
-    for key, record in graded(root, problem_set, _Tasks(waiting, journal), jobs=jobs, conditions=conditions):
+    tasks = _Tasks(waiting, journal)
+    for key, record in graded(root, problem_set, tasks, jobs=jobs, conditions=conditions, at_most=at_most):
         attempt = waiting[key]
         gradings[attempt] = journal.append(attempt, record)
         on_done(gradings[attempt])
-    return [gradings[attempt] for attempt in attempts]
+    return [gradings[attempt] for attempt in attempts if attempt in gradings]
 
 
 class _Tasks(Mapping[tuple[str, int], Task]):
@@ -134,9 +136,19 @@ class _Tasks(Mapping[tuple[str, int], Task]):
 
 
 def graded(
-    root: Path, problem_set: ProblemSet, tasks: Mapping[Key, Task], *, jobs: int, conditions: Conditions = USUAL
+    root: Path,
+    problem_set: ProblemSet,
+    tasks: Mapping[Key, Task],
+    *,
+    jobs: int,
+    conditions: Conditions = USUAL,
+    at_most: float = math.inf,
 ) -> Iterator[tuple[Key, Record]]:
-    """Yield each task's key with its record. What the grader failed at is tried once more, by a new worker."""
+    """Yield each task's key with its record. What the grader failed at is tried once more, by a new worker.
+
+    After `at_most` seconds none is begun, and the rest has no record.
+    """
+    until = time.monotonic() + at_most
     waiting = deque(tasks)
     tries: Counter[Key] = Counter()
     faults: dict[Key, Record] = {}
@@ -165,6 +177,8 @@ def graded(
                         waiting.append(key)
                 if worker not in workers:
                     continue
+                if time.monotonic() >= until:
+                    waiting.clear()
                 if waiting:
                     following = waiting.popleft()
                     worker.give(following, tasks[following], problem_set.limits.submission_seconds)

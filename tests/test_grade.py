@@ -142,6 +142,7 @@ def test_what_is_no_submission_is_listed_and_asks_for_attention(tmp_path: Path) 
         (("grade", "ps99", "."), "there is no problem set 'ps99'"),
         (("grade", "ps1", "nowhere"), "nowhere does not exist"),
         (("grade", "ps1", EXAMPLES, "--only", "s999"), "no submission of s999"),
+        (("grade", "ps1", EXAMPLES, "--at-most", "soon"), "--at-most soon: write a number of seconds, minutes or hours"),
         (("grade", "ps1", EXAMPLES, "--backend", "chroot"), "there is no backend 'chroot'"),
     ],
 )
@@ -149,6 +150,18 @@ def test_wrong_usage_says_what_is_wrong(arguments: tuple[str | Path, ...], messa
     answer = course(*arguments)
     assert answer.returncode == 2
     assert message in answer.stderr + answer.stdout
+
+
+def test_what_is_not_begun_in_the_time_given_is_left_for_the_next_run(tmp_path: Path) -> None:
+    options = ("--only", "s006", "--only", "s007", "--json", "--results", tmp_path)
+    answer = course("grade", "ps1", EXAMPLES, *options, "--at-most", "0s")
+    assert answer.returncode == 1
+    said = json.loads(answer.stdout)
+    assert said["results"] == []
+    assert [entry["student"] for entry in said["not_graded"]] == ["s006", "s007"]
+    again = course("grade", "ps1", EXAMPLES, *options, "--at-most", "1h")
+    assert again.returncode == 0
+    assert len(json.loads(again.stdout)["results"]) == 2
 
 
 def test_an_empty_folder_is_an_error_that_says_what_was_expected(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 
 from autograder import variants
+from autograder.authoring.dependence import dependence_check
 from autograder.authoring.mutation import EQUIVALENTS, Mutation, drawn, equivalents, mutations
 from autograder.authoring.own_run import own_run_checks
 from autograder.authoring.release import problem_set_files
@@ -70,6 +71,7 @@ def validate(
         collect(course.root, problem_set)  # first: nothing else means anything if a test file is broken
         on_progress("the student's own run", 0, 1)
         checks += own_run_checks(course, problem_set)
+        checks.append(dependence_check(course, problem_set))
         return [*checks, *_graded_checks(course, problem_set, most_mutations, jobs or cores(), on_progress)]
     except (WorkerError, CourseError) as error:
         return [*checks, Check("tests can be collected", str(error).splitlines())]

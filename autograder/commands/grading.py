@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -51,6 +53,10 @@ def grade(
     form: Annotated[
         str | None, typer.Option(help=f"What it is, if that is not recognised: {', '.join(FORM_NAMES)}.")
     ] = None,
+    at_most: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Begin no submission after this time (90s, 30m, 2h); run again for the rest."),
+    ] = None,
     results: Results = None,
     backend: Backend = None,
     as_json: AsJson = False,
@@ -61,6 +67,7 @@ def grade(
 
     Exit code 0: all graded. 1: graded, but something needs a person (see the last column). 2: nothing could be graded.
     """
+    seconds = _seconds(at_most)
     course, chosen = open_problem_set(problem_set)
     _check_backend(backend)
     if form is not None and form not in FORM_NAMES:
@@ -92,8 +99,11 @@ def grade(
             lambda attempt: journal.in_force(attempt.student).get(attempt.number),
             jobs=jobs or cores(),
             conditions=Conditions(backend=backend or ""),
+            at_most=seconds,
             on_done=lambda _: bar.advance(task),
         )
+    begun = {(grading.record.provenance.student, grading.attempt) for grading in stored}
+    late = [attempt.student for attempt in attempts if (attempt.student, attempt.number) not in begun]
     if as_json:
         document = {
             "problem_set": chosen.slug,
@@ -101,15 +111,29 @@ def grade(
                 {"attempt": grading.attempt, "run": grading.run, "score": grading.record.score, **to_plain(grading.record)}
                 for grading in stored
             ],
-            "not_graded": [_listed(entry) for entry in listed if not entry.graded],
+            "not_graded": [_listed(entry) for entry in listed if not entry.graded]
+            + [{"name": student, "student": student, "reason": "the time of --at-most was over"} for student in late],
             "look_at": [_listed(entry) for entry in listed if entry.graded],
         }
         sys.stdout.write(json.dumps(document, ensure_ascii=True) + "\n")
     else:
         out.print(grades_table(chosen, stored, listed), soft_wrap=True)
         _say_outdated(chosen, stored)
+        if late:
+            noun = "submission is" if len(late) == 1 else "submissions are"
+            out.print(f"[bold]{len(late)} {noun} not graded yet[/], because {at_most} were over; run the command again.")
         out.print(f"records: {journal.root}", highlight=False, soft_wrap=True)
-    raise typer.Exit(NEEDS_YOU if listed or not all(grading.record.is_sound for grading in stored) else 0)
+    raise typer.Exit(NEEDS_YOU if listed or late or not all(grading.record.is_sound for grading in stored) else 0)
+
+
+def _seconds(text: str | None) -> float:
+    """A duration as people write it, in seconds; without one, there is no end."""
+    if text is None:
+        return math.inf
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text)
+    if found is None:
+        refuse(f"--at-most {text}: write a number of seconds, minutes or hours, such as 90s, 30m or 2h")
+    return float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]]
 
 
 def _listed(entry: Unreadable) -> dict[str, str | None]:
