@@ -1,6 +1,6 @@
 # Ends itself at a moment that a hidden input decides, and says when it is loaded again what time it is.
 # expect: 1 point
-# never: (?s)loaded at (\d+)\b.*loaded at (?!\1\b)
+# never: (?s)loaded at (\d+)\b.*loaded at (?!\1\b)\d
 import os
 import time
 
