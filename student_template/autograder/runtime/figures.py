@@ -130,8 +130,11 @@ def is_figure(value: Any) -> bool:
 
 def warm_up() -> None:
     """Draw a small figure once, so that processes forked later find fonts, tick code and colour maps in memory."""
+    import matplotlib
     from matplotlib import pyplot
 
+    # Saving a figure asks for it, and the first time it is looked for in files that a guest may not see.
+    _ = matplotlib.__version__
     figure, axes = pyplot.subplots(layout="constrained")
     image = axes.imshow([[0.0, 1.0]])
     axes.set_xticks([0, 1], ["a", "b"], rotation=45)

@@ -13,7 +13,6 @@ import builtins
 import re
 import sys
 import tempfile
-import time
 import types
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
@@ -28,6 +27,8 @@ from IPython.core.profiledir import ProfileDir
 from IPython.display import display
 from IPython.utils.text import SList
 from traitlets.config import Config
+
+from autograder.runtime.event_loop import SocketlessLoop
 
 # Called with an error and the code object that raised it, if any; returns whether the following statements are run.
 OnError = Callable[[BaseException, types.CodeType | None], bool]
@@ -45,7 +46,6 @@ _HELP = {"page", "pdef", "pdoc", "pfile", "pinfo", "pinfo2", "psearch", "psource
 # The body of these runs as an ordinary cell.
 _TRANSPARENT = {"capture", "prun", "time"}
 _TIMEIT_COUNTS = re.compile(r"(?<!\S)-[nr]\s*\d+\s*")
-_POLL_SECONDS = 0.05
 
 
 class _Compiler(CachingCompiler):
@@ -71,29 +71,6 @@ class _Publisher(DisplayPublisher):
     """Drops what `display` shows, because there is no page to show it on."""
 
     def publish(self, *_: object, **__: object) -> None:
-        pass
-
-
-class _Selector:
-    """Has no descriptors to watch, so it only waits."""
-
-    def select(self, timeout: float | None) -> list[Any]:
-        # Without a timeout only another thread can schedule something, so look again soon.
-        time.sleep(_POLL_SECONDS if timeout is None else min(timeout, _POLL_SECONDS))
-        return []
-
-
-class SocketlessLoop(asyncio.BaseEventLoop):
-    """An event loop that needs no sockets."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._selector = _Selector()
-
-    def _process_events(self, event_list: list[Any]) -> None:
-        pass
-
-    def _write_to_self(self) -> None:
         pass
 
 

@@ -20,6 +20,9 @@ the tuple of a function's name, the `Deferred` pair of its args and kwargs, the 
 twice. Its result is the pair of values (one, or two that differ) and warnings, or the report of what it raised, or None if
 it was not made: none is begun after the `seconds` of the message, or after one that did not return.
 
+An instance of a subclass of these types crosses as the plain value it holds. A masked array does so only if nothing in it is
+masked.
+
 The host decodes bytes that a hostile guest wrote, so decoding never allocates more than a small multiple of the bytes it
 was given, never recurses deeper than `MAX_DEPTH`, and raises `WireError` for everything it does not understand.
 Arrays are views of the payload and read-only: a function that changes its argument in place fails at that very line.
@@ -38,6 +41,7 @@ from typing import Any
 import numpy as np
 
 from autograder.runtime import figures
+from autograder.runtime.plain import held_by
 
 PREFIX = struct.Struct("<4sIQ")
 MAGIC = b"ATN1"
@@ -247,16 +251,20 @@ class _Encoder:
             self.handles.append(value)
             self.header.append(_TAG_HANDLE)
             self.header += _COUNT.pack(len(self.handles) - 1)
+        elif (held := held_by(value)) is not None:
+            self.encode(held, depth)
         else:
             self.text(_TAG_FOREIGN, type_name(value)[:200])
 
 
 def type_name(value: Any) -> str:
-    """The type of `value` as its author would name it: `list`, `numpy.matrix`, `ndarray of object`."""
+    """The type of `value` as its author would name it: `set`, `numpy.ma.MaskedArray`, `ndarray of object`."""
     kind = type(value)
     if kind is np.ndarray:
         order = "" if value.dtype.isnative else "big-endian "
         return f"ndarray of {order}{value.dtype.name}"
+    if issubclass(kind, np.ma.MaskedArray):
+        return "numpy.ma.MaskedArray"
     module = getattr(kind, "__module__", "")
     return str(kind.__name__) if module in ("builtins", "__main__") else f"{module}.{kind.__name__}"
 

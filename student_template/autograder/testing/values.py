@@ -34,6 +34,28 @@ _KINDS = {
 }
 
 
+# What to return in place of types that do not cross, where that is one step.
+_INSTEAD = {
+    "numpy.ma.MaskedArray": "`.filled(0)`",
+    "ndarray of object": "an array of numbers, as `np.array(rows, dtype=float)` makes it,",
+    "set": "a sorted list",
+    "frozenset": "a sorted list",
+    "range": "a list",
+    "map": "a list",
+    "zip": "a list",
+    "filter": "a list",
+    "generator": "a list",
+    "dict_keys": "a list",
+    "dict_values": "a list",
+    "dict_items": "a list",
+    "collections.deque": "a list",
+    "decimal.Decimal": "a float",
+    "torch.Tensor": "`.detach().numpy()`",
+    "pandas.core.frame.DataFrame": "`.to_numpy()`",
+    "pandas.core.series.Series": "`.to_numpy()`",
+}
+
+
 @dataclass
 class Audit:
     """What the checks of a test were made of: the line of each call of `close`, and its tolerance.
@@ -62,7 +84,8 @@ def audited(*, lenient: bool) -> Iterator[Audit]:
 def described(value: Any) -> str:
     """What a value is, in a few words: "a list", "an array of shape (2, 3) and type float64"."""
     if isinstance(value, Foreign):
-        return f"an object of type {value.type_name[:100]}"
+        instead = _INSTEAD.get(value.type_name)
+        return f"an object of type {value.type_name[:100]}" + (f"; return {instead} instead" if instead else "")
     if isinstance(value, np.ndarray):
         return f"an array of shape {value.shape} and type {value.dtype}"
     if value is None:
