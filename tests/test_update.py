@@ -849,6 +849,11 @@ def test_the_wrong_folder_is_told(
 
 
 def test_the_real_template_is_updated_by_itself_and_still_runs(course_copy: Path, tmp_path: Path) -> None:
+    # What surrounds the questions would have to change with them.
+    folder = course_copy / "assignments/ps1_weighted_average"
+    for name in ("explanations.md", "payoffs.py"):
+        (folder / name).unlink(missing_ok=True)
+
     def released(to: Path) -> Path:
         course = load_course(course_copy)
         return put({**template_files(course), **problem_set_files(course, course.problem_set("ps1"))}, to)
@@ -863,7 +868,6 @@ def test_the_real_template_is_updated_by_itself_and_still_runs(course_copy: Path
     edit(work, "# --- Question 3", "def helper():\n    return 3\n\n\n# --- Question 3")
     answers = pieces(work.read_text(encoding="utf-8"))
 
-    folder = course_copy / "assignments/ps1_weighted_average"
     edit(folder / "assignment.yml", "version: 1.0.0", "version: 1.1.0")
     edit(folder / "assignment.yml", "A blend of values", "A mix of values")
     edit(solution, "Turn scores into weights: exp", "Make weights of scores: exp")
