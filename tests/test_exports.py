@@ -20,7 +20,11 @@ from typer.testing import CliRunner
 
 from autograder.commands.export import export as export_command
 from autograder.course import load_course
-from autograder.exports import ExportError, defused, fill_canvas, fill_moodle, gradescope_results, plain_csv, waiting_answers
+from autograder.exporting import ExportError, defused, waiting_answers
+from autograder.exports.canvas import fill_canvas
+from autograder.exports.gradescope import gradescope_results
+from autograder.exports.moodle import fill_moodle
+from autograder.exports.plain import plain_csv
 from autograder.grades import Grade
 from autograder.intake import Roster, Submission, read_roster
 from autograder.journal import Attempt, Journal, Stored
@@ -134,7 +138,7 @@ def test_canvas_gets_the_column_and_nothing_else_changes(tmp_path: Path, roster:
     assert filled.count == 5
     assert filled.problems == []
     assert filled.untouched == ["Canvas's user 1 is not in the roster"]
-    old, new = rows(before), rows(filled.content)
+    old, new = rows(before), rows(filled.files[""])
     place = old[0].index("Problem set 1 (102)")
     assert [row[place] for row in new] == [
         "Problem set 1 (102)",
@@ -160,10 +164,10 @@ def test_canvas_column_goes_by_name_or_number(tmp_path: Path, roster: Roster, ti
 
 
 def test_filling_twice_gives_the_same_bytes(tmp_path: Path, roster: Roster) -> None:
-    once = fill_canvas(canvas_file(tmp_path), a_class(), ["102"], roster).content
-    assert fill_canvas(once, a_class(), ["102"], roster).content == once
-    once = fill_moodle(moodle_file(tmp_path), a_class(), roster).content
-    assert fill_moodle(once, a_class(), roster).content == once
+    once = fill_canvas(canvas_file(tmp_path), a_class(), ["102"], roster).files[""]
+    assert fill_canvas(once, a_class(), ["102"], roster).files[""] == once
+    once = fill_moodle(moodle_file(tmp_path), a_class(), roster).files[""]
+    assert fill_moodle(once, a_class(), roster).files[""] == once
 
 
 def test_bytes_of_other_cells_stay_however_they_are_written(roster: Roster) -> None:
@@ -178,7 +182,7 @@ def test_bytes_of_other_cells_stay_however_they_are_written(roster: Roster) -> N
         fill_canvas(text.encode(), [grade("s001")], ["102"], roster)
     text = text.replace('(102)" ,', '(102)",')
     filled = fill_canvas(text.encode(), [grade("s001")], ["102"], roster)
-    assert filled.content == text.replace('70001,"",', "70001,3.5,").encode()
+    assert filled.files[""] == text.replace('70001,"",', "70001,3.5,").encode()
 
 
 CELL = st.one_of(st.text(max_size=8), st.sampled_from(['"', ",", "\r\n", "=1", "'", ""]))
@@ -198,7 +202,7 @@ def test_only_the_grade_changes_in_any_file(others: list[tuple[str, str]], quoti
     )
     assert filled.count == 1
     mine = text.getvalue().encode("utf-8", "replace").rpartition(b",")
-    assert filled.content == mine[0] + b",3.5" + end.encode()
+    assert filled.files[""] == mine[0] + b",3.5" + end.encode()
 
 
 def test_every_grade_and_every_row_without_the_other_is_told(tmp_path: Path, roster: Roster) -> None:
@@ -216,7 +220,7 @@ def test_who_is_excused_stays_excused(tmp_path: Path, roster: Roster) -> None:
     before = canvas_file(tmp_path).replace(b"Section 1,7.50,,", b"Section 1,7.50,EX,", 1)
     filled = fill_canvas(before, a_class(), ["102"], roster)
     assert filled.problems == ["s001 has EX in Canvas; the cell is left"]
-    assert b"7.50,EX," in filled.content
+    assert b"7.50,EX," in filled.files[""]
 
 
 def test_a_row_that_is_there_twice_is_filled_once(tmp_path: Path, roster: Roster) -> None:
@@ -239,7 +243,7 @@ def test_without_a_roster_users_are_called_as_the_intake_calls_them(tmp_path: Pa
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda text: text.replace(FULL, "70.00"), "70 points are possible in Canvas, but 50 here"),
+        (lambda text: text.replace(FULL, "70.00"), f"70 points are possible in Canvas, but {POSSIBLE:g} here"),
         (lambda text: text.replace("(102)", "(103)"), "called 102; name one of: Problem set 0 (101), Problem set 1 (103)"),
         (lambda text: text.replace("(101)", "(102)"), "more than one column is called 102"),
         (lambda text: text.replace("ID", "Number", 1), "there is no column 'ID'"),
@@ -270,8 +274,8 @@ def test_moodle_gets_points_and_feedback(tmp_path: Path, roster: Roster) -> None
     told = grade("s002", comments={WRITTEN: "=Good, but <b>x</b>"}, notes=["1 day late: 10 % a day begun, 1 points off."])
     filled = fill_moodle(before, [grade("s001"), told], roster)
     assert filled.count == 2
-    assert filled.content.startswith(b"\xef\xbb\xbfIdentifier,")
-    header, first, second, *others = rows(filled.content)
+    assert filled.files[""].startswith(b"\xef\xbb\xbfIdentifier,")
+    header, first, second, *others = rows(filled.files[""])
     assert (first[header.index("Grade")], first[header.index("Feedback comments")]) == ("3.5", "")
     feedback = second[header.index("Feedback comments")]
     assert feedback == f"{WRITTEN}: =Good, but &lt;b&gt;x&lt;/b&gt;<br>1 day late: 10 % a day begun, 1 points off."
@@ -284,7 +288,7 @@ def test_a_moodle_worksheet_may_lack_what_no_grade_needs(tmp_path: Path, roster:
     before = moodle_file(tmp_path).replace(missing.encode(), b"Something else", 1)
     filled = fill_moodle(before, [grade("s001", notes=["Late."])], roster)
     assert (filled.count, filled.problems) == (1, [])
-    header, first, *others = rows(filled.content)
+    header, first, *others = rows(filled.files[""])
     assert first[header.index("Grade")] == "3.5"
     assert first[header.index("Something else")] == rows(before)[1][header.index("Something else")]
     assert others == rows(before)[2:]
@@ -299,11 +303,11 @@ def test_moodle_students_are_found_by_number_address_or_name(tmp_path: Path, by:
 def test_what_a_person_wrote_in_moodle_is_left(tmp_path: Path, roster: Roster) -> None:
     before = moodle_file(tmp_path).replace(b'12:00 PM",-,\r\n', b'12:00 PM",-,well done\r\n', 1)
     filled = fill_moodle(before, [grade("s001", notes=["Late."])], roster)
-    assert b"well done" in filled.content
+    assert b"well done" in filled.files[""]
     assert filled.problems == ["s001 has feedback in Moodle; it is left, only the points are new"]
     before = moodle_file(tmp_path).replace(b",Yes,", b",No,", 1)
     filled = fill_moodle(before, [grade("s001")], roster)
-    assert filled.content == before
+    assert filled.files[""] == before
     assert filled.problems == ["s001's grade is locked in Moodle; the row is left"]
 
 
@@ -393,6 +397,7 @@ def test_export_writes_every_form(graded: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["excel"], "there is no export 'excel'; there are canvas, gradescope, moodle, csv"),
         (["canvas"], "--into FILE is needed"),
         (["canvas", "--into", "nowhere.csv"], "nowhere.csv: No such file"),
         (["canvas", "--into", "roster.csv", "--to", "roster.csv"], "name another one"),

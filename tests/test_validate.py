@@ -251,16 +251,16 @@ def test_faults_that_grading_shows_are_all_named(draft: Path) -> None:
     add_half("unmarked", mutant="", alternative="")
     add_half("given", test='def test_given(student):\n    """Nothing is asked."""')
     add_half("restless", test=HALF_TEST.replace(
-        '"""Half of it."""', '"""Half of it."""\n    assert SEEN.append(1) is None and len(SEEN) in (1, 2)'))  # fmt: skip
-    change(draft, "test_hidden.py", "import numpy as np", "import numpy as np\n\nSEEN = []")
+        '"""Half of it."""', '"""Half of it."""\n    assert SEEN.append(1) is None and len(SEEN) in (1, 2, 3)'))  # fmt: skip
+    change(draft, "test_hidden.py", "from autograder.testing", "import numpy as np\n\nSEEN = []\nfrom autograder.testing")
     said = graded_problems(draft)
     for expected in (
         "every mutant loses points, and only on its question: harmless: wrong_harmless loses no points",
         "harmless: wrong_spilling loses points on spilling too",
         "every mutant gets its hint: unhinted: wrong_unhinted does not get its hint",
-        "every mutant gets its hint: unmarked has no mutant",
+        "enough mutants and alternatives: unmarked has 0 mutants; a code question needs 5",
+        "enough mutants and alternatives: narrow has 1 alternatives; a code question needs 2",
         "every alternative earns all points: narrow: other_narrow fails test_narrow",
-        "every alternative earns all points: unmarked has no alternative",
         "the untouched template earns nothing: ps7.py: given earns 1 points with nothing done",
         "the untouched template earns nothing: ps7.ipynb: given earns 1 points with nothing done",
         "every test is failed by some mutant: test_given: no mutant fails it",

@@ -6,6 +6,7 @@ engine: the reference, the untouched template, mutants, alternatives, and mutant
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 
@@ -27,6 +28,8 @@ from autograder.variants import Variant
 
 # At least this share of a question's generated mutants must lose points.
 KILLED_SHARE = 0.95
+# Variants that a question needs at least, by its kind. The mutants of a choice are its wrong letters.
+FEWEST = {"mutants": {"code": 5, "choice": 2}, "alternatives": {"code": 2}}
 # The reference must do with this share of the time and memory that a submission has.
 LIMITS_SHARE = 0.1
 # A machine that is busy now is not the reference's fault.
@@ -135,6 +138,7 @@ def _graded_checks(
     orders: list[Key] = [("reference", f"order {number}") for number in range(1, SHUFFLES + 1)]
     tasks |= {key: Task(reference, tuple(order.sample(tests, len(tests)))) for key in orders}
     found.records.update(grade("mutants and alternatives", tasks))
+    yield _enough_check(problem_set, declared)
     yield _mutants_check(found, declared["mutants"])
     yield _hints_check(found, declared["mutants"])
     yield _silence_check(found, declared["mutants"])
@@ -210,6 +214,17 @@ def _uses(found: _Graded) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[s
     return by_name, by_question
 
 
+def _enough_check(problem_set: ProblemSet, declared: Mapping[str, Mapping[str, Variant]]) -> Check:
+    problems = []
+    for kind, fewest in FEWEST.items():
+        counts = Counter(variant.question for variant in declared[kind].values())
+        for question in problem_set.assignment.questions:
+            needed = fewest.get(question.kind, 0)
+            if counts[question.id] < needed:
+                problems.append(f"{question.id} has {counts[question.id]} {kind}; a {question.kind} question needs {needed}")
+    return Check("enough mutants and alternatives", problems)
+
+
 def _mutants_check(found: _Graded, mutants: Mapping[str, Variant]) -> Check:
     problems = []
     for name, mutant in mutants.items():
@@ -228,10 +243,6 @@ def _hints_check(found: _Graded, mutants: Mapping[str, Variant]) -> Check:
         said = "\n".join(map(record.told, record.verdicts))
         if not mutant.hint or mutant.hint not in said:
             problems.append(f"{name} does not get its hint")
-    covered = {mutant.question for mutant in mutants.values()}
-    for question in found.problem_set.assignment.questions:
-        if question.kind == "code" and question.id not in covered:
-            problems.append(f"{question.id} has no mutant")
     return Check("every mutant gets its hint", problems)
 
 
@@ -255,10 +266,6 @@ def _alternatives_check(found: _Graded, alternatives: Mapping[str, Variant]) -> 
         for verdict in found.records["alternatives", name].verdicts:
             if verdict.status is not Status.PASSED:
                 problems.append(f"{name} fails {verdict.test}: {verdict.message.partition(chr(10))[0]}")
-    covered = {alternative.question for alternative in alternatives.values()}
-    for question in found.problem_set.assignment.questions:
-        if question.kind == "code" and question.id not in covered:
-            problems.append(f"{question.id} has no alternative")
     return Check("every alternative earns all points", problems, f"{len(alternatives)} alternatives")
 
 

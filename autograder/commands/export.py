@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -21,23 +19,15 @@ from autograder.commands.common import (
     refuse,
 )
 from autograder.course import CourseError
-from autograder.exports import ExportError, Filled, fill_canvas, fill_moodle, gradescope_results, plain_csv, waiting_answers
+from autograder.exporting import ExportError, Wanted, waiting_answers
+from autograder.exports import EXPORTS
 from autograder.grades import ungraded
 from autograder.intake import find_roster
 
 
-class Form(StrEnum):
-    """The forms that grades can be written in."""
-
-    CSV = "csv"
-    CANVAS = "canvas"
-    MOODLE = "moodle"
-    GRADESCOPE = "gradescope"
-
-
 def export(
     problem_set: ProblemSetName,
-    form: Annotated[Form, typer.Argument(help="What to write.")],
+    form: Annotated[str, typer.Argument(help=f"What to write: {', '.join(EXPORTS)}.")],
     into: Annotated[
         Path | None,
         typer.Option(help="For canvas and moodle: the gradebook file that was downloaded there. It stays as it is."),
@@ -56,6 +46,8 @@ def export(
 
     Exit code 0: all grades are in it. 1: written, but something needs a person. 2: nothing was written.
     """
+    if form not in EXPORTS:
+        refuse(f"there is no export {form!r}; there are {', '.join(EXPORTS)}")
     course, chosen = open_problem_set(problem_set)
     journal = open_journal(course, chosen, results)
     questions = chosen.assignment.questions
@@ -68,39 +60,29 @@ def export(
         refuse(str(error))
     if not found:
         refuse(f"no grades in {journal.root}; `course grade {chosen.slug} FOLDER` gives them")
-    place = to or journal.root / "exports" / (form if form is Form.GRADESCOPE else f"{form}.csv")
-    filled = Filled(b"", len(found))
-    files: dict[Path, bytes] = {}
-    if form in (Form.CANVAS, Form.MOODLE):
+    chosen_export = EXPORTS[form]
+    place = to or journal.root / "exports" / (form if chosen_export.file_per_student else f"{form}.csv")
+    downloaded = b""
+    if chosen_export.fills_in:
         if into is None:
-            refuse(f"--into FILE is needed: the gradebook that was downloaded from {form.title()}")
+            refuse(f"--into FILE is needed: the gradebook that was downloaded from {chosen_export.fills_in}")
         if place.resolve() == into.resolve():
             refuse(f"--to is the file that was downloaded, {into}; name another one")
-        titles = [column] if column else [chosen.slug, chosen.assignment.title]
         try:
-            content = into.read_bytes()
-            if form is Form.CANVAS:
-                filled = fill_canvas(content, found, titles, known)
-            else:
-                filled = fill_moodle(content, found, known)
+            downloaded = into.read_bytes()
         except OSError as error:
             refuse(f"{into}: {error.strerror}")
-        except ExportError as error:
-            refuse(f"{into}: {error}")
-        files = {place: filled.content}
-    elif form is Form.CSV:
-        files = {place: plain_csv(found, questions)}
-    else:
-        for grade in found:
-            files[place / f"{grade.student}.json"] = (
-                json.dumps(gradescope_results(grade, questions), indent=1).encode() + b"\n"
-            )
+    titles = [column] if column else [chosen.slug, chosen.assignment.title]
+    try:
+        written = chosen_export.write(Wanted(found, questions, titles, downloaded, known))
+    except ExportError as error:
+        refuse(f"{into}: {error}")
     with explaining(journal):
-        _write(files)
-    problems = [*filled.problems, *waiting_answers(found), *(f"{student} is not graded" for student in missing)]
-    for line in [*problems, *filled.untouched]:
+        _write({place / name if name else place: content for name, content in written.files.items()})
+    problems = [*written.problems, *waiting_answers(found), *(f"{student} is not graded" for student in missing)]
+    for line in [*problems, *written.untouched]:
         out.print(line, markup=False, highlight=False, soft_wrap=True)
-    out.print(f"{filled.count} of {len(found)} grades: {place}", markup=False, highlight=False, soft_wrap=True)
+    out.print(f"{written.count} of {len(found)} grades: {place}", markup=False, highlight=False, soft_wrap=True)
     if problems:
         raise typer.Exit(NEEDS_YOU)
 
