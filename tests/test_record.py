@@ -19,6 +19,7 @@ from rich.console import Console
 
 from autograder import figure_record
 from autograder.course import load_course
+from autograder.essays import Essay
 from autograder.feedback.page import student_page
 from autograder.grades import grade
 from autograder.journal import Attempt, Journal, JournalError, Stored
@@ -194,10 +195,10 @@ def worst() -> Record:
         )
         for place in range(100)
     ]
-    answers = {question.id: LONG for question in PS1.assignment.questions}
+    essays = {question.id: Essay(LONG) for question in PS1.assignment.questions}
     text = LONG[:2000]  # the sandbox takes no longer ones
     problem = {"type": text, "message": text, "where": [text], "bases": [], "unit": ""}
-    findings = Findings(outcomes, answers=answers, problems=[problem] * 60, output=LONG, staff_output=LONG)
+    findings = Findings(outcomes, essays=essays, problems=[problem] * 60, output=LONG, staff_output=LONG)
     made = record(PS1, records.PROVENANCE, findings)
     return replace(made, figures={question.id: busy_figure(50) for question in PS1.assignment.questions})
 
