@@ -64,6 +64,7 @@ class CourseSettings(Strict):
     """`course.yml`."""
 
     title: str
+    python: Annotated[str, Field(pattern=r"^3\.(1[1-9]|[2-9]\d)$")] = "3.11"
     timezone: TimeZone = "UTC"
     limits: Limits = Limits()
     policy: Policy = Policy()

@@ -15,6 +15,7 @@ from autograder.authoring.rendering import module, notebook, readme
 from autograder.authoring.stubs import solution_blocks, stub
 from autograder.course import Course, CourseError, ProblemSet, read_yaml
 from autograder.kit.release_files import base_name, dump_base
+from autograder.sandbox import libraries
 from autograder.testing.marks import Graded
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -80,9 +81,12 @@ it again afterwards.
 
 Hand in one file: `ps1.py` or `ps1.ipynb`, under this name. Everything your answers need must be in it.
 
-Two rules keep the grader and your own run in step:
+Your own run and the grader's do the same, if you keep three rules:
 
-- Only numpy, matplotlib and Python's standard library are there.
+- The grader has Python {python} with its standard library, numpy, matplotlib and IPython, and nothing else: no other
+  package, no data file, no file beside yours, no folder of your machine. `pytest` and `check` warn of what it lacks.
+- Shell commands (`!pip install ...`) and magics that reach outside the notebook do nothing there. All other cells run as
+  in Jupyter. A line of a module that fails costs only itself, and so does a missing package or file in a cell.
 - Your functions get their arguments read-only, are called twice, and must give the same answer both times.
 
 The folder `autograder` checks your work. The same code runs when you hand in, so nothing is gained by changing it.
@@ -129,7 +133,7 @@ jupyterlab>=4.0
 def template_files(course: Course) -> dict[str, bytes]:
     """The files of `student_template/` that all problem sets share, by path."""
     files = {
-        "README.md": README.format(title=course.settings.title).encode(),
+        "README.md": README.format(title=course.settings.title, python=course.settings.python).encode(),
         "conftest.py": CONFTEST.encode(),
         "check.py": CHECK.encode(),
         "pytest.ini": PYTEST_INI.encode(),
@@ -152,7 +156,7 @@ def problem_set_files(course: Course, problem_set: ProblemSet) -> dict[str, byte
         f"{assignment.module}.py": module(problem_set, blocks.set_up, stubs),
         f"{assignment.module}.ipynb": notebook(problem_set, blocks.set_up, stubs),
         "test_public.py": public,
-        "problem_set.json": _description(problem_set, public, points),
+        "problem_set.json": _description(course, problem_set, public, points),
     }
     if payoffs(problem_set):
         files["payoffs.py"] = (problem_set.folder / "payoffs.py").read_text(encoding="utf-8")
@@ -180,7 +184,7 @@ def stale(files: dict[str, bytes], folder: Path) -> list[str]:
     ]
 
 
-def _description(problem_set: ProblemSet, public: str, points: dict[str, float]) -> str:
+def _description(course: Course, problem_set: ProblemSet, public: str, points: dict[str, float]) -> str:
     """`problem_set.json`: what the student's own run needs to know. Of the ledger, only rows that public tests cite."""
     assignment = problem_set.assignment
     description: dict[str, Any] = {
@@ -189,6 +193,8 @@ def _description(problem_set: ProblemSet, public: str, points: dict[str, float])
         "version": assignment.version,
         "module": assignment.module,
         "seed": assignment.seed,
+        "python": course.settings.python,
+        "packages": libraries.OFFERED,
         "questions": [
             {
                 "id": question.id,

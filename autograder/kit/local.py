@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from autograder.kit.portability import Grader, warnings_for
 from autograder.runtime import loading
 from autograder.testing.bench import Bench, Outcome, Status, Trial, all_undone
 from autograder.testing.forms import form_problem, prediction_outcome
@@ -59,6 +60,17 @@ def find_work(folder: Path, module: str) -> Path:
     return min(forms, key=lambda path: path.read_text(encoding="utf-8", errors="replace").count(UNDONE))
 
 
+def texts_of(work: Path) -> list[tuple[str, str]]:
+    """The Python texts of a module or a notebook, each with the name of its cell; none if it cannot be read."""
+    source = work.read_bytes()
+    if work.suffix == ".py":
+        return [("", source.decode("utf-8", "replace"))]
+    try:
+        return loading.code_cells(source)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return []  # loading it says what is wrong
+
+
 class LocalBench(Bench):
     """The bench of a student's own run. Loads the submission from `folder` unless a namespace is given."""
 
@@ -68,12 +80,19 @@ class LocalBench(Bench):
         report: loading.Report = {}
         if namespace is None:
             work = find_work(folder, self.description["module"])
-            namespace, report = loading.load(work.name, work.read_bytes())
+            namespace, report = loading.load(str(work), work.read_bytes())
             self.subject = work.name
+            units = texts_of(work)
         else:
             self.subject = "this notebook"
             report = {"names": [name for name in namespace if not name.startswith("_")]}
+            # What a notebook has run so far; the file may not be saved yet.
+            units = [("", text) for text in namespace.get("In", []) if isinstance(text, str)]
         self.problems = [problem_text(problem) for problem in report.get("problems", [])]
+        self.warnings: list[str] = []
+        if "python" in self.description:  # not so in folders of earlier releases
+            grader = Grader(self.description["python"], self.description["packages"])
+            self.warnings = warnings_for(units, folder, self.description["module"], grader)
         asked = [name for question in self.description["questions"] for name in question["names"]]
         self.own = Trial(LocalRunner(namespace, report, asked=asked))
         super().__init__(Ledger(self.description["ledger"]), self.description["seed"], self.own)
@@ -92,6 +111,7 @@ class LocalBench(Bench):
         questions = [question for question in self.description["questions"] if self.question in (None, question["id"])]
         lines = [] if self.question else [f"{self.description['title']}: checking {self.subject}"]
         lines += [f"  {problem}" for problem in self.problems]
+        lines += [f"  before you hand in: {warning}" for warning in self.warnings]
         width = max((len(question["id"]) for question in questions), default=0)
         earned = 0.0
         for question in questions:

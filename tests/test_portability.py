@@ -1,0 +1,138 @@
+"""What a student's own run says of what the grader will not have."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from autograder.kit.portability import Grader, newer_syntax, warnings_for
+
+ROOT = Path(__file__).resolve().parents[1]
+GRADER = Grader("3.11", ["numpy", "matplotlib", "ipython"])
+
+
+def warned(text: str, folder: Path) -> list[str]:
+    return warnings_for([("", text)], folder, "ps1", GRADER)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import numpy as np, os.path, matplotlib.pyplot as plt\nimport mpl_toolkits.mplot3d\nimport IPython.display",
+        "from __future__ import annotations\nfrom . import nothing",
+        "from autograder.kit import check\nimport ps1",
+        "try:\n    import pandas\nexcept ImportError:\n    pandas = None",
+        "try:\n    open('notes.txt')\nexcept OSError:\n    pass",
+        "'''A text of /home/somebody/ and of C:/things.'''\nx = 'a/b'\ny = '/kcal/'\nz = 'C: the key'",
+        "plt.savefig('a.png')\nopen('a.png', 'rb')\nwith open('b.txt', mode='w') as f: ...\nopen('b.txt').read()",
+        "%%writefile helper.py\nx = 1",
+        "import numpy as np\nnp.save('x.npy', 1)\nnp.load('x.npy')",
+        "this is no python",
+        "(" * 10_000,
+        "\0",
+    ],
+)
+def test_what_the_grader_has_gives_no_warning(text: str, tmp_path: Path) -> None:
+    assert warned(text, tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "warning"),
+    [
+        (
+            "x = 1\nimport pandas as pd",
+            "has no `pandas`, only numpy, matplotlib, ipython and the standard library",
+        ),
+        ("def f():\n    from scipy.special import softmax", "line 2: the grader has no `scipy`"),
+        ("import helper", "line 1: `helper` lies beside your file, and only ps1 is handed in"),
+        ("from package.inner import x", "line 1: `package` lies beside your file"),
+        ("p = '/Users/me/data.csv'", "line 1: the grader has no '/Users/me/data.csv'; a path on your own machine"),
+        ("p = r'C:\\me\\data.csv'", "a path on your own machine"),
+        ("open('~/data.csv')", "a path on your own machine"),
+        ("import numpy as np\nnp.load('weights.npy')", "line 2: the grader has no file 'weights.npy'"),
+        ("from pathlib import Path\nPath('notes.txt').read_text()", "the grader has no file 'notes.txt'"),
+        ("import numpy as np\nnp.loadtxt(open('x.csv'))", "the grader has no file 'x.csv'"),
+        ("try:\n    import pandas\nexcept ValueError:\n    pass", "the grader has no `pandas`"),
+        ("%matplotlib inline\nimport pandas", "line 2: the grader has no `pandas`"),
+        ("!pip install pandas\nimport pandas", "line 2: the grader has no `pandas`"),
+    ],
+)
+def test_what_the_grader_lacks_gives_one_warning(text: str, warning: str, tmp_path: Path) -> None:
+    (tmp_path / "helper.py").write_text("x = 1\n")
+    (tmp_path / "package").mkdir()
+    (said,) = warned(text + "\n" + text.splitlines()[-1], tmp_path) if "\n" not in text else warned(text, tmp_path)
+    assert warning in said
+
+
+def test_what_a_notebook_writes_itself_it_may_import(tmp_path: Path) -> None:
+    cells = [("cell 1", "%%writefile helper.py\nx = 1"), ("cell 2", "import helper\nimport pandas")]
+    assert [line.partition(",")[0] for line in warnings_for(cells, tmp_path, "ps1", GRADER)] == ["cell 2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "version", "line"),
+    [
+        ("x = 1\nmatch x:\n    case 1: pass", (3, 9), 2),
+        ("try: pass\nexcept* ValueError: pass", (3, 10), 1),
+        ("match = 1\nprint(match)", (3, 9), None),
+        ("f'{x!r:>{width}}' f\"{y['a']}\"", (3, 10), None),
+        ("this is no python", (3, 9), None),
+    ],
+)
+def test_newer_syntax_is_found(text: str, version: tuple[int, int], line: int | None) -> None:
+    found = newer_syntax(text, version)
+    assert (found[0] if found else None) == line or (found is not None and line is not None)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="this Python cannot read them either")
+@pytest.mark.parametrize(
+    "text",
+    [
+        'd = {"a": 1}\nf"{d["a"]}"',
+        "x = 1\nf'{\"\\n\".join([])}'",
+        "x = 1\nf'''{'''a'''}'''",
+        "x = 1\nf'{x # a comment\n}'",
+        "x = 1\nf'{\nx}'",
+        "x = 1\nf'{f\"{f'{x}'}\"}'",
+        "x = 1\ntype Pair = tuple[int, int]",
+        "x = 1\ndef f[T](x: T) -> T: ...",
+    ],
+)
+def test_what_only_python_312_reads_is_found(text: str) -> None:
+    found = newer_syntax(text, (3, 11))
+    assert found is not None
+    assert found[0] >= 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "f'{x}'",
+        "f\"{d['a']}\"",
+        "f'''{d[\"a\"]}\n{\nx\n}'''",
+        "f'{x:{width}.2f}' '\\n'",
+        "f'\\n{x}'",
+        "rf'\\d{x}'",
+        "f'{{\"a\"}}'",
+    ],
+)
+def test_f_strings_that_every_python_reads_are_let_through(text: str) -> None:
+    assert newer_syntax(text, (3, 11)) is None
+
+
+@pytest.mark.slow
+def test_a_students_own_run_says_so(tmp_path: Path) -> None:
+    template = tmp_path / "template"
+    shutil.copytree(ROOT / "student_template", template)
+    work = template / "ps1" / "ps1.py"
+    work.write_text("import nowhere_at_all as pd\nTABLE = open('/Users/me/table.csv')\n" + work.read_text())
+    answer = subprocess.run(
+        [sys.executable, "-m", "pytest"], cwd=work.parent, capture_output=True, text=True, check=False, timeout=300
+    )
+    assert "before you hand in: line 1: the grader has no `nowhere_at_all`" in answer.stdout
+    assert "before you hand in: line 2: the grader has no '/Users/me/table.csv'" in answer.stdout
+    assert answer.stdout.count("No module named 'nowhere_at_all'") == 1
