@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime
 import io
 from pathlib import Path
 
@@ -13,10 +14,10 @@ from rich.text import Text
 
 from autograder.course import load_course
 from autograder.intake import Unreadable
-from autograder.journal import Stored
+from autograder.journal import Run, Stored
 from autograder.record import Look, Reason
 from autograder.sheet import Column, Row, Sheet
-from autograder.table import grades_table
+from autograder.table import changes_table, grades_table
 from tests.support import records
 
 PS1 = load_course(Path(__file__).resolve().parents[1]).problem_set("ps1")
@@ -73,6 +74,17 @@ def test_a_short_reason_stands_beside_its_row() -> None:
         "title", [Column("student"), Column("points", right=True)], [Row([Text("s001"), Text("3")], [Text("late")])], ""
     )
     assert lines(sheet, 40) == ["title", "student  points", "s001          3  late"]
+
+
+@pytest.mark.parametrize("width", [40, None])
+def test_a_regrade_that_fails_shows_the_reason_and_no_path(width: int | None) -> None:
+    fault = 'Traceback (most recent call last):\n  File "/a/long/path/of/the/grader.py", line 1\nMemoryError: no room for it'
+    faults = [Stored(1, 2, Path(), records.record(provenance=records.provenance(student=LONG), fault=fault))]
+    run = Run(1, "v2", "1", datetime.datetime(2026, 9, 20, tzinfo=datetime.UTC), "", {})
+    shown = " ".join(" ".join(lines(changes_table(PS1, run, [], faults), width)).split())
+    assert LONG in shown
+    assert "grader fault, points stay: MemoryError: no room for it" in shown
+    assert "/a/long/path" not in shown
 
 
 def test_a_pipe_gets_tab_separated_lines_with_all_columns(sheet: Sheet) -> None:
