@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.intake import Roster, Submission, Unreadable, entries, find_submissions
+from autograder.intake import Roster, Submission, Unreadable, entries, find_submissions, read_roster
 from autograder.intake.moments import read_moment
 from autograder.intake.names import normal
 from tests.support import platform_forms as forms
@@ -37,7 +37,7 @@ def moodle_zip(folder: Path, *names: str, start: int = 1_500_001) -> Path:
 def moodle_roster(folder: Path, *names: str) -> Roster:
     """A roster whose students s001, s002, … have these names."""
     rows = [("student", "moodle"), *((f"s{number:03d}", name) for number, name in enumerate(names, start=1))]
-    return forms.read_roster(forms.write(folder / "roster.csv", forms.csv_bytes(rows)))
+    return read_roster(forms.write(folder / "roster.csv", forms.csv_bytes(rows)))
 
 
 # --- names
@@ -132,7 +132,7 @@ def test_a_former_id_is_the_student_of_today(tmp_path: Path) -> None:
     place = tmp_path / "class"
     for name in ("x17", "s002"):
         forms.write(place / name / "ps1.py", b"x = 1\n")
-    roster = forms.read_roster(forms.write(tmp_path / "roster.csv", b"student,formerly\ns001,x17 y17\ns002,\n"))
+    roster = read_roster(forms.write(tmp_path / "roster.csv", b"student,formerly\ns001,x17 y17\ns002,\n"))
     assert students(place, roster) == ["s001", "s002"]
 
 

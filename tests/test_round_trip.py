@@ -65,12 +65,12 @@ def canvases(name: str) -> str:
 @pytest.mark.slow
 def test_moodle_there_and_back(course: Path) -> None:
     people = dict(zip(STUDENTS, NAMES, strict=True)) | dict(zip(DUPLICATE, ("T'est Test", "Test Test"), strict=True))
-    forms._write(course / "roster.csv", forms._csv([("student", "moodle"), *people.items()]))
+    forms.write(course / "roster.csv", forms.csv_bytes([("student", "moodle"), *people.items()]))
     ids = {student: str(1_500_000 + place) for place, student in enumerate(people)}
     download = {
         f"{moodles(name)}_{ids[student]}_assignsubmission_file_/tiny.py": source(student) for student, name in people.items()
     }
-    place = forms._zip(course / "download.zip", download)
+    place = forms.zipped(course / "download.zip", download)
     answer = run(course, "grade", "tiny", place)
     assert answer.returncode == 1, answer.stderr
     listed = [line for line in answer.stdout.splitlines() if line.startswith("not graded: ")]
@@ -78,7 +78,7 @@ def test_moodle_there_and_back(course: Path) -> None:
     assert all("may be of s901 or s902" in line and "roster.csv, column `moodle`" in line for line in listed)
     header = ("Identifier", "Full name", "Email address", "Status", "Grade", "Maximum Grade", "Feedback comments")
     rows = [(f"Participant {ids[student]}", name, "", "", "", "11.00", "") for student, name in people.items()]
-    worksheet = forms._write(course / "worksheet.csv", b"\xef\xbb\xbf" + forms._csv([header, *rows]))
+    worksheet = forms.write(course / "worksheet.csv", b"\xef\xbb\xbf" + forms.csv_bytes([header, *rows]))
     answer = run(course, "export", "tiny", "moodle", "--into", worksheet, "--to", "filled.csv")
     assert answer.returncode == 0, answer.stdout + answer.stderr
     assert "s901 has no grade" in answer.stdout
@@ -93,12 +93,12 @@ def test_canvas_there_and_back(course: Path) -> None:
         f"{canvases(name)}_{forms.canvas_id(student)}_{9_000_000 + place}_tiny.py": source(student)
         for place, (student, name) in enumerate(zip(STUDENTS, NAMES, strict=True))
     }
-    answer = run(course, "grade", "tiny", forms._zip(course / "submissions.zip", download))
+    answer = run(course, "grade", "tiny", forms.zipped(course / "submissions.zip", download))
     assert answer.returncode == 0, answer.stdout + answer.stderr
     header = ("Student", "ID", "SIS Login ID", "Section", "Tiny (101)")
     rows = [(f"{name}, Test", forms.canvas_id(student), "", "", "") for student, name in zip(STUDENTS, NAMES, strict=True)]
-    gradebook = forms._csv([header, ("    Points Possible", "", "", "", "11.00"), *rows])
-    forms._write(course / "gradebook.csv", gradebook)
+    gradebook = forms.csv_bytes([header, ("    Points Possible", "", "", "", "11.00"), *rows])
+    forms.write(course / "gradebook.csv", gradebook)
     answer = run(course, "export", "tiny", "canvas", "--into", "gradebook.csv", "--column", "101", "--to", "filled.csv")
     assert answer.returncode == 0, answer.stdout + answer.stderr
     filled = {row["ID"]: row["Tiny (101)"] for row in cells(course / "filled.csv")[1:]}
