@@ -70,7 +70,7 @@ def concentration(scores: np.ndarray) -> tuple[float, float, float]:
     """
     # BEGIN SOLUTION
     weights = softmax(scores)
-    return float(scores.std()), float(entropy(weights).mean()), float(weights.max(axis=-1).mean())
+    return float(scores.std()), float(entropy(weights).mean()), float(weights.max(axis=1).mean())
     # END SOLUTION
 
 
