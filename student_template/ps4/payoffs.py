@@ -18,7 +18,8 @@ def against_width(axes, label):
 def entropy(work):
     """The entropy of a row that splits its weight between one favourite and fifteen others.
 
-    It is largest at the even split and falls to zero as the favourite wins. Where does it start, and why not at zero?
+    It is largest at the even split and falls to zero as the favourite wins. Where does it
+    start, and why not at zero?
     """
     shares = np.linspace(0.0, 1.0, 101)
     rows = np.column_stack([shares, *[(1 - shares) / 15] * 15])
@@ -34,10 +35,11 @@ def entropy(work):
 
 
 def concentration(work):
-    """The same random scores, multiplied by a factor from 0 to 20: what spread does to a softmax.
+    """The same random scores, multiplied by a factor from 0 to 20: what spread does to a
+    softmax.
 
-    A factor of 1 is what division by the root gives you. At 8, the spread of width 64 without it, the favourite has most of
-    the weight.
+    A factor of 1 is what division by the root gives you. At 8, the spread of width 64
+    without it, the favourite has most of the weight.
     """
     scores = np.random.default_rng(1).standard_normal((500, 16))
     factors = np.linspace(0.0, 20.0, 41)
@@ -53,8 +55,8 @@ def concentration(work):
 def sqrt_d_table(work):
     """What dividing by the root prevents: your thirty figures as two curves.
 
-    Without the division, entropy falls towards zero and the winner takes nearly everything. With it, both hardly depend on
-    the width.
+    Without the division, entropy falls towards zero and the winner takes nearly everything.
+    With it, both hardly depend on the width.
     """
     table = work.sqrt_d_table(WIDTHS)
     figure, panels = plt.subplots(1, 2, figsize=(9, 4.0), layout="constrained")
@@ -75,7 +77,8 @@ def sqrt_d_table(work):
 
 
 def own_scores(work):
-    """The spread of thirty runs at d = 4: with keys of their own, and with sixteen keys that all queries share.
+    """The spread of thirty runs at d = 4: with keys of their own, and with sixteen keys that
+    all queries share.
 
     Both are right on average. Only one of them is an experiment that you could grade.
     """
@@ -97,8 +100,8 @@ def own_scores(work):
 def jacobian(work):
     """How strongly the weights respond, against the width, and against how sure a row is.
 
-    Left: the mean norm of your Jacobian. Right: the norm of a row with one favourite among sixteen keys; it is largest in
-    between, which is why d = 4 is an exception.
+    Left: the mean norm of your Jacobian. Right: the norm of a row with one favourite among
+    sixteen keys; it is largest in between, which is why d = 4 is an exception.
     """
     rng = np.random.default_rng(0)
     figure, (means, single) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
@@ -122,7 +125,8 @@ def jacobian(work):
 def attention_backward(work):
     """Your gradient against small steps, for one random direction and steps from 0.1 to 1e-10.
 
-    A right gradient gives the V of section 5. A wrong one gives a flat line: the difference does not shrink with the step.
+    A right gradient gives the V of section 5. A wrong one gives a flat line: the difference
+    does not shrink with the step.
     """
     rng = np.random.default_rng(3)
     queries, keys, values, weighting = (rng.standard_normal((6, 4)) for _ in range(4))
@@ -208,9 +212,11 @@ def random_block(rng, width, hidden):
 
 
 def block(work):
-    """Who depends on whom in your block: token 4 of 8 is changed, with and without a causal mask.
+    """Who depends on whom in your block: token 4 of 8 is changed, with and without a causal
+    mask.
 
-    Without a mask every row moves, the changed one most. With it, nothing before token 4 moves at all.
+    Without a mask every row moves, the changed one most. With it, nothing before token 4
+    moves at all.
     """
     rng = np.random.default_rng(7)
     x, weights = rng.standard_normal((8, 16)), random_block(rng, 16, 64)
@@ -228,9 +234,11 @@ def block(work):
 
 
 def depth(work):
-    """What each part of a block adds: spread and size of sixteen tokens through twelve random layers.
+    """What each part of a block adds: spread and size of sixteen tokens through twelve random
+    layers.
 
-    Attention alone makes all tokens equal. Residual connections keep them apart and let them grow. Norms tame the growth.
+    Attention alone makes all tokens equal. Residual connections keep them apart and let
+    them grow. Norms tame the growth.
     """
     rng = np.random.default_rng(0)
     x, blocks = rng.standard_normal((16, 32)), [random_block(rng, 32, 128) for _ in range(12)]
@@ -275,7 +283,8 @@ def depth(work):
 
 
 def rotate(work):
-    """The score of a fixed query and a fixed key against their distance, at three places in the sequence.
+    """The score of a fixed query and a fixed key against their distance, at three places in
+    the sequence.
 
     Three curves lie on each other: the place does not matter, only the distance does.
     """
