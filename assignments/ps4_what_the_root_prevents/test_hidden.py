@@ -199,7 +199,7 @@ def test_spread_of_own_scores(student, rng, ledger):
             name = f"own_scores({d}, 2000, 16, {seed})"
             # Once, because a call takes long; that a seed repeats its scores is tested on small tables.
             found = array(student.once.own_scores(d, 2000, 16, seed), shape=(2000, 16), name=name)
-            # 1.75 times the 99.9 % half-width is 5.76 standard errors: a right answer is outside in 8e-9 of the cases.
+            # 1.75 times the 99.9 % half-width is 5.5 to 6 standard errors: 5e-8 of right answers are outside, or fewer.
             expected = math.sqrt(variance) * d**power
             close(found.std(), expected, atol=1.75 * half_width * expected, name=f"spread of {name}")
             rank = np.linalg.matrix_rank(found[:100], tol=1e-6 * expected)
