@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import shutil
 import subprocess
 import sys
@@ -40,6 +41,10 @@ def points(student: str) -> str:
 def course(tmp_path: Path) -> Path:
     root = tmp_path / "course"
     shutil.copytree(TINY, root, ignore=shutil.ignore_patterns("__pycache__"))
+    settings = root / "course.yml"
+    # Which points are whose is asked here; a busy machine must not take any away.
+    generous = re.sub(r"(call|load|submission|processor)_seconds: [\d.]+", r"\1_seconds: 600", settings.read_text())
+    settings.write_text(generous)
     return root
 
 
