@@ -82,7 +82,7 @@ class Verdict:
 
     `message` may tell of the test's inputs and expected values; `safe` does not. `slip` names one of the question's slips.
     `hint` is empty where the student gets none. `seconds` are those of the test and its calls; `uses` are the names of the
-    submission that it asked for.
+    submission that it asked for. `fix_first`, `follow_through` and `credit` are an `Outcome`'s.
     """
 
     test: Line
@@ -97,10 +97,27 @@ class Verdict:
     slip: Line = ""
     seconds: float = 0.0
     uses: Annotated[tuple[Line, ...], _at_most(50)] = ()
+    fix_first: Annotated[tuple[Line, ...], _at_most(50)] = ()
+    follow_through: Status | None = None
+    credit: float = 0.0
 
     @property
     def score(self) -> float:
-        return self.points if self.status is Status.PASSED else 0.0
+        return self.points if self.status is Status.PASSED else self.points * self.credit
+
+    @property
+    def followed(self) -> str:
+        """What the student reads where functions that the test builds on fail tests of their own."""
+        if not self.fix_first:
+            return ""
+        names = " and ".join(f"`{name}`" for name in self.fix_first)
+        fails, them = ("fails", "it") if len(self.fix_first) == 1 else ("fail", "them")
+        text = f"{names} {fails}: fix {them} first."
+        if self.follow_through is Status.PASSED:
+            text += f" With {them} right this test passes. Follow-through: {self.score:g} of {self.points:g} points."
+        elif self.follow_through is Status.FAILED:
+            text += f" Even with {them} right this test does not pass."
+        return text
 
     @property
     def said(self) -> str:
@@ -198,7 +215,7 @@ class Record:
     def told(self, verdict: Verdict) -> str:
         """All that a student may read of a test that did not pass, as text."""
         slip, hint = self.slip_hint(verdict), verdict.hint
-        lines = [verdict.said, slip and f"Likely slip: {slip}", hint and f"Hint: {hint}"]
+        lines = [verdict.followed, verdict.said, slip and f"Likely slip: {slip}", hint and f"Hint: {hint}"]
         return "\n".join(filter(None, lines))
 
     @property

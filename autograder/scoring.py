@@ -98,7 +98,9 @@ def _question_score(question: Question, findings: Findings) -> QuestionScore:
         kind=question.kind,
         score=sum(outcome.earned for outcome in own),
         points=question.points,
-        undone=not essay.text.strip() if question.kind == "written" else all_undone(own),
+        undone=not essay.text.strip()
+        if question.kind == "written"
+        else all_undone(own) and not any(one.credit for one in own),
         answer=essay.text,
         place=essay.place,
         slips=tuple(Slip(name, hint) for name, hint in {slip.name: slip.hint for slip in slips}.items()),
@@ -120,6 +122,9 @@ def _verdict(outcome: Outcome, slip: Variant | None, room: int) -> Verdict:
         slip=slip.name if slip else "",
         seconds=outcome.seconds,
         uses=outcome.uses,
+        fix_first=outcome.fix_first,
+        follow_through=outcome.follow_through,
+        credit=outcome.credit,
     )
 
 
