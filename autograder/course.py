@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import datetime
 import hashlib
 import json
+import re
 import zoneinfo
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -130,6 +132,29 @@ class ProblemSet:
             return course_key(self.folder.parents[1]).derived(self.slug)
         except SecretError as error:
             raise CourseError(str(error)) from None
+
+    def sections(self) -> dict[str, str]:
+        """The heading of the handout's section that each question stands in, by question."""
+        heading, found = "", {}
+        for line in (self.folder / "handout.md").read_text(encoding="utf-8").splitlines():
+            if line.startswith("## "):
+                heading = line.removeprefix("## ").strip()
+            elif slot := re.fullmatch(r"<!-- question: (\w+) -->", line):
+                found[slot[1]] = heading
+        return found
+
+    def model_answers(self) -> dict[str, str]:
+        """The texts that the solution gives for written questions, by question."""
+        tree = ast.parse(self.solution.read_text(encoding="utf-8"))
+        texts = {
+            target.id: str(node.value.value).strip()
+            for node in tree.body
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and node.value.value is not None
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        written = [question for question in self.assignment.questions if question.kind == "written"]
+        return {question.id: texts.get(question.names[0], "") for question in written}
 
     def suite_hash(self) -> str:
         """SHA-256 over all that a verdict depends on, the submission and the engine apart."""
