@@ -27,10 +27,10 @@ from autograder.variants import Variant
 class Findings:
     """What was found out about a submission.
 
-    `slips` are by test; `essays`, the answers to written questions, `predictions` and `figures` are by question. `problems` are errors
-    while it was loaded.
-    `output` is what it printed before it had seen a hidden test's inputs, `staff_output` what came after. `peak_memory` is
-    the most that it held at once, in bytes, the interpreter's included; 0 if it is not known.
+    `slips` are by test; `essays`, the answers to written questions, `predictions` and `figures` are by question.
+    `problems` are errors while it was loaded. `output` is what it printed before it had seen a hidden test's inputs,
+    `staff_output` what came after. `peak_memory` is the most that it held at once, in bytes, the interpreter's included; 0
+    if it is not known.
     """
 
     outcomes: Sequence[Outcome] = ()
@@ -99,9 +99,7 @@ def _question_score(question: Question, findings: Findings) -> QuestionScore:
         kind=question.kind,
         score=sum(outcome.earned for outcome in own),
         points=question.points,
-        undone=not essay.text.strip()
-        if question.kind == "written"
-        else all_undone(own) and not any(one.credit for one in own),
+        undone=not essay.text.strip() if question.kind == "written" else _is_undone(own),
         answer=findings.predictions.get(question.id, essay.text),
         place=essay.place,
         slips=tuple(Slip(name, hint) for name, hint in {slip.name: slip.hint for slip in slips}.items()),

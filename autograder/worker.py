@@ -63,7 +63,7 @@ class GradingBench(Bench):
         mutants = variants.declared_in(import_file(mutants_path)) if mutants_path.exists() else []
         first_names = {question.id: question.names[0] for question in problem_set.assignment.questions}
         self.slip_finder = SlipFinder(mutants, self.solution, first_names)
-        self.essay_finder = EssayFinder(course, problem_set)
+        self.essay_finder = EssayFinder(problem_set)
         self.zygote: Zygote | None = None
         self.rehearsed = Rehearsed()
 
