@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.authoring.rendering import module, readme
+from autograder.authoring.rendering import code_lines, module, readme
 from autograder.authoring.stubs import solution_blocks, stub
 from autograder.course import CourseError, ProblemSet
 from autograder.intake import Submission
@@ -75,6 +75,7 @@ class EssayFinder:
             blocks = solution_blocks(self._problem_set)
             stubs = {name: stub(block, self._problem_set.solution) for name, block in blocks.questions.items()}
             texts = [readme(self._problem_set), module(self._problem_set, blocks.set_up, stubs)]
+            texts += code_lines(self._problem_set)
         except CourseError:
             return frozenset()  # then the course's own lines are shown to the reader as well
         return frozenset(line.strip() for text in texts for line in text.splitlines())

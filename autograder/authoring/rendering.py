@@ -86,6 +86,13 @@ def notebook(problem_set: ProblemSet, set_up: str, stubs: dict[str, str]) -> str
     return text + "\n"
 
 
+def code_lines(problem_set: ProblemSet) -> list[str]:
+    """The lines of the notebook's code that are not in the module."""
+    headings = [f"# {title}" for title in banners(problem_set).values()]
+    calls = [f'{call}("{question.id}")' for question in problem_set.assignment.questions for call in ("check", "draw")]
+    return [*headings, *calls, *SET_UP_CHECK.splitlines()]
+
+
 def _surroundings(problem_set: ProblemSet, question: Question) -> list[NotebookNode]:
     """The cells behind an answer: its check, its hints, and the drawing of what it does."""
     from nbformat.v4 import new_code_cell, new_markdown_cell
