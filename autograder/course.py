@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import datetime
 import hashlib
 import json
+import re
 import zoneinfo
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -43,12 +45,17 @@ class Listing(Strict):
         return self
 
 
+# The share of a test's points that follow-through gives, by the policy's name.
+FOLLOW_THROUGH = {"full": 1.0, "half": 0.5, "none": 0.0}
+
+
 class Policy(Strict):
-    """Which attempt counts, and what lateness costs."""
+    """Which attempt counts, what lateness costs, and what a test earns that only another question's mistake made fail."""
 
     attempt: Literal["latest", "best", "latest_in_time"] = "latest"
     grace_days: Annotated[float, Field(ge=0)] = 0
     percent_a_day: Annotated[float, Field(ge=0, le=100)] = 0
+    follow_through: Literal["full", "half", "none"] = "full"
     closes_after_days: Annotated[float, Field(gt=0)] | None = None
 
 
@@ -100,6 +107,7 @@ class ProblemSet:
     limits: Limits
     explanations: Mapping[str, Explanation] = field(default_factory=dict)
     share: float = 1.0
+    follow_through: float = 1.0  # of a test's points, where only another question's mistake made it fail
 
     def at_share(self, share: float) -> ProblemSet:
         """The same problem set, whose submissions may use only a share of the time and memory."""
@@ -125,9 +133,32 @@ class ProblemSet:
         except SecretError as error:
             raise CourseError(str(error)) from None
 
+    def sections(self) -> dict[str, str]:
+        """The heading of the handout's section that each question stands in, by question."""
+        heading, found = "", {}
+        for line in (self.folder / "handout.md").read_text(encoding="utf-8").splitlines():
+            if line.startswith("## "):
+                heading = line.removeprefix("## ").strip()
+            elif slot := re.fullmatch(r"<!-- question: (\w+) -->", line):
+                found[slot[1]] = heading
+        return found
+
+    def model_answers(self) -> dict[str, str]:
+        """The texts that the solution gives for written questions, by question."""
+        tree = ast.parse(self.solution.read_text(encoding="utf-8"))
+        texts = {
+            target.id: str(node.value.value).strip()
+            for node in tree.body
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and node.value.value is not None
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        written = [question for question in self.assignment.questions if question.kind == "written"]
+        return {question.id: texts.get(question.names[0], "") for question in written}
+
     def suite_hash(self) -> str:
         """SHA-256 over all that a verdict depends on, the submission and the engine apart."""
-        digest = hashlib.sha256(json.dumps([repr(self.limits), self.key.fingerprint]).encode())
+        digest = hashlib.sha256(json.dumps([repr(self.limits), self.key.fingerprint, self.follow_through]).encode())
         names = ("assignment.yml", "test_public.py", "test_hidden.py", "mutants.py")
         for path in [*(self.folder / name for name in names), self.solution, self.ledger_path]:
             content = path.read_bytes() if path.exists() else b""
@@ -181,7 +212,15 @@ class Course:
             assignment.limits, [question.limits for question in assignment.questions]
         )
         ledger_path = self.root / "assignments" / "ledger.yml"
-        return ProblemSet(assignment, folder, solution, ledger_path, limits, _explanations(folder, assignment))
+        return ProblemSet(
+            assignment,
+            folder,
+            solution,
+            ledger_path,
+            limits,
+            _explanations(folder, assignment),
+            follow_through=FOLLOW_THROUGH[self.settings.policy.follow_through],
+        )
 
 
 def _explanations(folder: Path, assignment: Assignment) -> dict[str, Explanation]:

@@ -10,7 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.course import Course, CourseError, ProblemSet
+from autograder.authoring.rendering import code_lines, module, readme
+from autograder.authoring.stubs import solution_blocks, stub
+from autograder.course import CourseError, ProblemSet
 from autograder.intake import Submission
 from autograder.runtime.loading import Report
 from autograder.testing.student import Runner, StudentError
@@ -44,8 +46,7 @@ class Cell:
 class EssayFinder:
     """Reads the written answers of submissions to one problem set."""
 
-    def __init__(self, course: Course, problem_set: ProblemSet) -> None:
-        self._course = course
+    def __init__(self, problem_set: ProblemSet) -> None:
         self._problem_set = problem_set
         questions = problem_set.assignment.questions
         self._names = {question.id: question.names[0] for question in questions if question.kind == "written"}
@@ -70,17 +71,13 @@ class EssayFinder:
     @functools.cached_property
     def _template_lines(self) -> frozenset[str]:
         """All lines of what students received."""
-        # Imported here, because it takes a while and few submissions need it.
-        from autograder.authoring.release import problem_set_files
-
         try:
-            files = problem_set_files(self._course, self._problem_set)
+            blocks = solution_blocks(self._problem_set)
+            stubs = {name: stub(block, self._problem_set.solution) for name, block in blocks.questions.items()}
+            texts = [readme(self._problem_set), module(self._problem_set, blocks.set_up, stubs)]
+            texts += code_lines(self._problem_set)
         except CourseError:
             return frozenset()  # then the course's own lines are shown to the reader as well
-        texts = [content.decode() for name, content in files.items() if name.endswith((".py", ".md"))]
-        texts += [
-            cell.text for name, content in files.items() if name.endswith(".ipynb") for cell in cells_of(name, content)
-        ]
         return frozenset(line.strip() for text in texts for line in text.splitlines())
 
 

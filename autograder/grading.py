@@ -21,7 +21,7 @@ from autograder.scoring import Findings
 from autograder.slips import SlipFinder
 from autograder.suite import mark_of
 from autograder.testing.bench import Cause, Outcome, OverAllowance, Status, Trial, is_hidden
-from autograder.testing.forms import prediction_outcome
+from autograder.testing.forms import prediction_outcome, shown
 from autograder.testing.student import Call
 from autograder.variants import Variant
 
@@ -50,6 +50,7 @@ class Grading(Trial):
         self._slip_finder = slip_finder
         self._essay_finder = essay_finder
         self._essays: dict[str, Essay] = {}
+        self._predictions: dict[str, str] = {}
         self._calls: dict[str, list[Call]] = {}
         self._candidates: dict[str, list[Variant]] = {}
         self._figures: dict[str, FigureView] = {}
@@ -86,6 +87,7 @@ class Grading(Trial):
             outcomes=list(self.outcomes.values()),
             slips=slips,
             essays=self._essays,
+            predictions=self._predictions,
             figures=self._figures,
             problems=self._guest.report["problems"],
             output=self._output,
@@ -137,4 +139,7 @@ class Grading(Trial):
             if question.kind == "prediction":
                 [name] = question.names
                 options = question.choices(name)
-                super().end(prediction_outcome(question.id, name, options, question.points, self._guest))
+                outcome = prediction_outcome(question.id, name, options, question.points, self._guest)
+                super().end(outcome)
+                if outcome.status is Status.PASSED:
+                    self._predictions[question.id] = shown(self._guest.read(name))

@@ -82,7 +82,7 @@ class Verdict:
 
     `message` may tell of the test's inputs and expected values; `safe` does not. `slip` names one of the question's slips.
     `hint` is empty where the student gets none. `seconds` are those of the test and its calls; `uses` are the names of the
-    submission that it asked for.
+    submission that it asked for. `fix_first`, `follow_through` and `credit` are an `Outcome`'s.
     """
 
     test: Line
@@ -97,10 +97,29 @@ class Verdict:
     slip: Line = ""
     seconds: float = 0.0
     uses: Annotated[tuple[Line, ...], _at_most(50)] = ()
+    fix_first: Annotated[tuple[Line, ...], _at_most(50)] = ()
+    follow_through: Status | None = None
+    credit: float = 0.0
 
     @property
     def score(self) -> float:
-        return self.points if self.status is Status.PASSED else 0.0
+        return self.points if self.status is Status.PASSED else self.points * self.credit
+
+    @property
+    def blame(self) -> str:
+        """What the student reads where functions that the test builds on fail tests of their own."""
+        if not self.fix_first:
+            return ""
+        names = " and ".join(f"`{name}`" for name in self.fix_first)
+        return f"{names} fails: fix it first." if len(self.fix_first) == 1 else f"{names} fail: fix them first."
+
+    @property
+    def followed(self) -> str:
+        """What the student reads of the second run, in which those functions were right."""
+        them = "it" if len(self.fix_first) == 1 else "them"
+        if self.follow_through is Status.PASSED:
+            return f"With {them} right this test passes. Follow-through: {self.score:g} of {self.points:g} points."
+        return f"Even with {them} right this test does not pass." if self.follow_through is Status.FAILED else ""
 
     @property
     def said(self) -> str:
@@ -114,8 +133,8 @@ class Verdict:
 class QuestionScore:
     """What one question earned.
 
-    `answer` is the text that a person grades, `place` where it stands if not in its variable; `slips` are those behind the
-    failed tests.
+    `answer` is the text that a person grades, or what was predicted, and `place` where it stands if not in its variable;
+    `slips` are those behind the failed tests.
     """
 
     id: Line
@@ -198,7 +217,12 @@ class Record:
     def told(self, verdict: Verdict) -> str:
         """All that a student may read of a test that did not pass, as text."""
         slip, hint = self.slip_hint(verdict), verdict.hint
-        lines = [verdict.said, slip and f"Likely slip: {slip}", hint and f"Hint: {hint}"]
+        lines = [
+            f"{verdict.blame} {verdict.followed}".strip(),
+            verdict.said,
+            slip and f"Likely slip: {slip}",
+            hint and f"Hint: {hint}",
+        ]
         return "\n".join(filter(None, lines))
 
     @property

@@ -27,15 +27,16 @@ from autograder.variants import Variant
 class Findings:
     """What was found out about a submission.
 
-    `slips` are by test; `essays`, the answers to written questions, and `figures` are by question. `problems` are errors
-    while it was loaded.
-    `output` is what it printed before it had seen a hidden test's inputs, `staff_output` what came after. `peak_memory` is
-    the most that it held at once, in bytes, the interpreter's included; 0 if it is not known.
+    `slips` are by test; `essays`, the answers to written questions, `predictions` and `figures` are by question.
+    `problems` are errors while it was loaded. `output` is what it printed before it had seen a hidden test's inputs,
+    `staff_output` what came after. `peak_memory` is the most that it held at once, in bytes, the interpreter's included; 0
+    if it is not known.
     """
 
     outcomes: Sequence[Outcome] = ()
     slips: Mapping[str, Variant] = field(default_factory=dict)
     essays: Mapping[str, Essay] = field(default_factory=dict)
+    predictions: Mapping[str, str] = field(default_factory=dict)
     figures: Mapping[str, FigureView] = field(default_factory=dict)
     problems: Sequence[Report] = ()
     output: str = ""
@@ -98,11 +99,16 @@ def _question_score(question: Question, findings: Findings) -> QuestionScore:
         kind=question.kind,
         score=sum(outcome.earned for outcome in own),
         points=question.points,
-        undone=not essay.text.strip() if question.kind == "written" else all_undone(own),
-        answer=essay.text,
+        undone=not essay.text.strip() if question.kind == "written" else _is_undone(own),
+        answer=findings.predictions.get(question.id, essay.text),
         place=essay.place,
         slips=tuple(Slip(name, hint) for name, hint in {slip.name: slip.hint for slip in slips}.items()),
     )
+
+
+def _is_undone(outcomes: Sequence[Outcome]) -> bool:
+    """Whether a question has not been begun. What earns by follow-through has, though it met another question's stub."""
+    return all_undone(outcomes) and not any(outcome.credit for outcome in outcomes)
 
 
 def _verdict(outcome: Outcome, slip: Variant | None, room: int) -> Verdict:
@@ -116,10 +122,14 @@ def _verdict(outcome: Outcome, slip: Variant | None, room: int) -> Verdict:
         points=outcome.points,
         message=bounded(outcome.message, room),
         safe=bounded(outcome.safe, room),
-        hint=outcome.hint if told else "",
+        # A slip is more specific, and the test's own hint may contradict it.
+        hint=outcome.hint if told and not slip else "",
         slip=slip.name if slip else "",
         seconds=outcome.seconds,
         uses=outcome.uses,
+        fix_first=outcome.fix_first,
+        follow_through=outcome.follow_through,
+        credit=outcome.credit,
     )
 
 

@@ -19,7 +19,7 @@ from autograder.sheet import Column, Row, Sheet
 from autograder.text import MARK, bounded, points_text
 
 if TYPE_CHECKING:
-    from autograder.authoring.sources import Check  # loads what makes notebooks, which takes seconds
+    from autograder.authoring.check import Check  # loads what makes notebooks, which takes seconds
 
 NOTE, LISTED = 240, 400  # characters shown of a reason, and of a file's name with its reason
 
@@ -88,9 +88,10 @@ def checks_table(problem_set: ProblemSet, checks: Sequence[Check], seconds: floa
     """A line a check with what was found; problems and remarks below it."""
     rows = []
     for check in checks:
-        mark = Text("fails", "bold red") if check.problems else Text("good", "green")
+        mark = Text("fails", "bold red") if check.problems else Text("look" if check.warnings else "good", "green")
         found, *remarks = check.detail.split("\n")
-        rows.append(Row([Text(check.name), mark], [Text(line) for line in [found, *check.problems, *remarks] if line]))
+        lines = [found, *check.problems, *check.warnings, *remarks]
+        rows.append(Row([Text(check.name), mark], [Text(line) for line in lines if line]))
     failed = sum(bool(check.problems) for check in checks)
     verdict = f"{failed} of {len(checks)} checks fail" if failed else f"all {len(checks)} checks are good"
     title = f"{problem_set.slug}: {problem_set.assignment.title}: {verdict} ({seconds:.0f} s)"

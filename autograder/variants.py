@@ -74,7 +74,8 @@ def declared_in(module: ModuleType) -> list[Variant]:
 def as_submission(variant: Variant, replaces: str, solution: Path) -> bytes:
     """The source of a submission that answers with `variant` and otherwise with the reference solution's own functions.
 
-    The solution runs in a namespace of its own, so that its functions go on calling each other, not the variant.
+    These call the variant where they call what it replaces. The names that the variants' file imports are of a solution
+    that runs in a namespace of its own, and stay right.
     """
     source = Path(inspect.getsourcefile(variant.function) or "").read_text(encoding="utf-8")
     tree = ast.parse(source)
@@ -99,7 +100,7 @@ def as_submission(variant: Variant, replaces: str, solution: Path) -> bytes:
             "_sys.modules['reference'] = _types.ModuleType('reference')",
             "reference = _sys.modules['reference'].__dict__",
             f"exec(compile({text!r}, 'reference', 'exec'), reference)",
-            "globals().update({name: value for name, value in reference.items() if not name.startswith('__')})",
+            f"exec(compile({text!r}, 'solution', 'exec'), globals())",
             *imported,
             ast.unparse(ast.Module(kept, [])),
             f"{replaces} = {called}",

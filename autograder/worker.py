@@ -26,6 +26,7 @@ from autograder.allowance import TEST_SECONDS, allowance
 from autograder.backends import SandboxError
 from autograder.course import Course, ProblemSet, load_course
 from autograder.essays import EssayFinder
+from autograder.follow_through import follow_through
 from autograder.grading import Grading
 from autograder.guest import confine
 from autograder.intake import Submission
@@ -37,7 +38,7 @@ from autograder.sandbox.runner import GuestRunner
 from autograder.sandbox.zygote import Zygote
 from autograder.slips import SlipFinder
 from autograder.suite import authoring_problems, broken_file, import_file, mark_of, pytest_options
-from autograder.testing.bench import Bench, is_hidden, keyed
+from autograder.testing.bench import Bench, Trial, is_hidden, keyed
 
 # Memory that a test may take beside four times the largest answer.
 OWN_MEMORY_BYTES = 512 * 2**20
@@ -62,7 +63,7 @@ class GradingBench(Bench):
         mutants = variants.declared_in(import_file(mutants_path)) if mutants_path.exists() else []
         first_names = {question.id: question.names[0] for question in problem_set.assignment.questions}
         self.slip_finder = SlipFinder(mutants, self.solution, first_names)
-        self.essay_finder = EssayFinder(course, problem_set)
+        self.essay_finder = EssayFinder(problem_set)
         self.zygote: Zygote | None = None
         self.rehearsed = Rehearsed()
 
@@ -153,6 +154,11 @@ class GradingBench(Bench):
                 breaches = grading.run(items, first_failure=first_failure)
             for item in breaches:
                 grading.decide(item, self.reference_stays_within(item))
+            if self.problem_set.follow_through and not first_failure:
+                until = runner.deadline
+                follow_through(
+                    grading, self.problem_set, submission, items, self.zygote, until=until, on_trial=self.put_on_trial
+                )
             findings = grading.findings()
         except SandboxError as error:
             fault = str(error)
@@ -164,6 +170,10 @@ class GradingBench(Bench):
             self.zygote.close()
             self.zygote = None
         return record
+
+    def put_on_trial(self, trial: Trial) -> None:
+        """The tests that run next are those of `trial`."""
+        self.trial = trial
 
     def reference_stays_within(self, item: pytest.Item) -> bool:
         """Whether the reference passes a test within its allowance: what goes beyond is then the submission's doing."""

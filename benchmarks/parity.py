@@ -43,8 +43,10 @@ from autograder.intake import Submission, find_submissions  # noqa: E402
 from autograder.messages import Task  # noqa: E402
 from autograder.platforms.nbgrader import nbgrader_files  # noqa: E402
 from autograder.platforms.otter import otter_files  # noqa: E402
+from autograder.record import Record  # noqa: E402
 from autograder.run import cores, graded  # noqa: E402
 from autograder.suite import import_file  # noqa: E402
+from autograder.testing.bench import Status  # noqa: E402
 
 Points = dict[str, float]  # by question
 KINDS = ("reference", "template", "alternative", "mutant", "example")
@@ -109,7 +111,12 @@ def grade_here(
     tasks = {entry: Task(Submission("s001", entry.filename, entry.source)) for entry in entries}
     for entry, record in graded(course.root, problem_set, tasks, jobs=jobs):
         questions = [question for question in record.questions if question.kind != "written"]
-        yield entry, {question.id: question.score for question in questions} if record.is_sound else {}
+        yield entry, {question.id: _without_follow_through(record, question.id) for question in questions if record.is_sound}
+
+
+def _without_follow_through(record: Record, question: str) -> float:
+    """The points of a question's passed tests alone, for the others give no follow-through marks."""
+    return sum(verdict.points for verdict in record.verdicts_of(question) if verdict.status is Status.PASSED)
 
 
 def grade_by_otter(

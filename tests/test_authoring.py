@@ -136,7 +136,7 @@ def test_a_tab_is_told_with_its_line(copied: ProblemSet) -> None:
     ("old", "new", "message"),
     [
         ("# === question: softmax ===", "# === question: soft_max ===", "the blocks are mix, soft_max,"),
-        ("# === question: softmax ===\n", "", "the blocks are mix, scaled_scores,"),
+        ("# === question: softmax ===\n", "", "the blocks are mix, guess_sharpness,"),
         ("# === question: softmax ===", "# === question: mix ===", "the block of question 'mix' opens twice"),
         ("# === question: softmax ===", "#=== question: softmax ===", "must be exactly `# === question: name ===`"),
         ("# === question: softmax ===", "# === question: softmax", "must be exactly"),

@@ -327,7 +327,7 @@ ASSIGNMENT_MISTAKES: dict[str, tuple[Edit, str]] = {
     ),
     "options of a function": (lambda c: question(c).update(options=["a", "b"]), "only a choice has `options`"),
     "options of some names": (
-        lambda c: question(c, 7).update(options={"cell": ["a", "b"]}),
+        lambda c: question(c, 8).update(options={"cell": ["a", "b"]}),
         "`options` must have exactly the names of the question: swapped, doubled, survivors, cell",
     ),
     "rubric of a function": (
@@ -335,7 +335,7 @@ ASSIGNMENT_MISTAKES: dict[str, tuple[Edit, str]] = {
         "only a written question has a `rubric`",
     ),
     "rubric that does not add up": (
-        lambda c: question(c, 8).update(rubric=[{"points": 3, "text": "an experiment"}]),
+        lambda c: question(c, 10).update(rubric=[{"points": 3, "text": "an experiment"}]),
         "the points of the rubric add up to 3, but the question has 5",
     ),
     "prediction without one": (lambda c: question(c).update(kind="prediction"), "needs the key `prediction`"),

@@ -87,13 +87,14 @@ def test_the_page_says_points_outcomes_and_reasons(graded: dict[str, Grade]) -> 
     for question in record.questions:
         assert question.title in page.text
         if question.kind != "written":
-            assert f"{question.id}: {question.score:g} of {question.points:g} points" in page.text
+            assert f"{question.id}: {question.score:g} of {question.points:g} point" in page.text
     words = {"passed": "✓ passed: ", "failed": "✗ not passed: ", "blocked": "– not run: "}
     seen = set()
     for verdict in record.verdicts:
         title = squeezed(verdict.title.replace("`", ""))
         assert words[verdict.status] + title in page.text
-        for line in record.told(verdict).splitlines():
+        told = record.told(verdict).splitlines()[bool(verdict.blame) :]
+        for line in filter(None, [verdict.blame, verdict.followed, *told]):
             seen.add(line.partition(": ")[0])
             assert squeezed(line) in page.text or squeezed(line.replace("`", "")) in page.text
     assert {"Hint", "Likely slip"} <= seen

@@ -552,7 +552,14 @@ def projection_too_small_a_step():
 # ------------------------------------------------------------------------------------------------------------ heatmap
 
 
-@mutant("heatmap", hint="The picture is transposed: a row belongs to the reading word, a column to the word read.")
+@mutant(
+    "heatmap",
+    hint="The picture is transposed: a row belongs to the reading word, a column to the word read.",
+    museum=(
+        "A transposed table. It has the same shades in the same sizes, and for a symmetric table it is even right. You "
+        "would notice by adding up the rows: a row of reading weights sums to one, and a transposed row does not."
+    ),
+)
 def heatmap_transposed(weights, tokens):
     return right_heatmap(weights.T, tokens)
 
@@ -564,15 +571,7 @@ def heatmap_from_the_bottom(weights, tokens):
     return figure
 
 
-@mutant(
-    "heatmap",
-    hint="The colours adapt to the weights at hand. Fix them to run from 0 to 1.",
-    museum=(
-        "Leaving the range of the colours to the plotting library. The picture looks crisper. You would notice with an "
-        "even split, which prefers nothing: its cells come out in whatever shade the library picks, and two pictures "
-        "cannot be compared."
-    ),
-)
+@mutant("heatmap", hint="The colours adapt to the weights at hand. Fix them to run from 0 to 1.")
 def heatmap_with_automatic_colours(weights, tokens):
     figure = right_heatmap(weights, tokens)
     figure.axes[0].images[0].autoscale()

@@ -11,14 +11,14 @@ def mix(work):
     """
     shares = np.linspace(0, 1, 41)
     outputs = [work.mix(np.array([1 - share, share]), np.array([10.0, 30.0])) for share in shares]
-    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
+    drawing, axes = plt.subplots(figsize=(6, 4), layout="constrained")
     axes.plot(shares, outputs, color="black")
     axes.axhline(10, color="grey", linestyle=":")
     axes.axhline(30, color="grey", linestyle=":")
     axes.set_xlabel("weight of the second value")
     axes.set_ylabel("output")
     axes.set_title("A blend of 10 and 30")
-    return figure
+    return drawing
 
 
 def softmax(work):
@@ -27,14 +27,14 @@ def softmax(work):
     Larger differences between scores make the weights sharper. The order of the items never changes.
     """
     scores = np.array([0.0, 0.4, 0.8, 1.2, 1.0])
-    figure, panels = plt.subplots(1, 3, figsize=(9, 3), sharey=True, layout="constrained")
+    drawing, panels = plt.subplots(1, 3, figsize=(9, 3), sharey=True, layout="constrained")
     for axes, factor in zip(panels, (1, 3, 10), strict=True):
         axes.bar(range(1, 6), work.softmax(factor * scores), color="0.45")
         axes.axhline(1 / 5, color="black", linestyle=":")
         axes.set_title(f"scores × {factor}")
         axes.set_xlabel("item")
     panels[0].set_ylabel("weight (dotted: even split)")
-    return figure
+    return drawing
 
 
 def scaled_scores(work):
@@ -50,7 +50,7 @@ def scaled_scores(work):
         scores = work.scaled_scores(queries, keys)
         curves["divided by √d"].append(work.softmax(scores).max(axis=-1).mean())
         curves["not divided"].append(work.softmax(scores * np.sqrt(width)).max(axis=-1).mean())
-    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
+    drawing, axes = plt.subplots(figsize=(6, 4), layout="constrained")
     for (label, curve), style in zip(curves.items(), ("-o", "--s"), strict=True):
         axes.plot(widths, curve, style, color="black", label=label)
     if work.guess_sharpness in ("a", "b", "c", "d"):
@@ -62,7 +62,7 @@ def scaled_scores(work):
     axes.set_xlabel("width d")
     axes.set_ylabel("largest of 16 weights")
     axes.legend()
-    return figure
+    return drawing
 
 
 def attention(work):
@@ -73,7 +73,7 @@ def attention(work):
     generator = np.random.default_rng(11)
     queries, keys, values = (generator.normal(size=(size, 2)) for size in (4, 5, 5))
     order = generator.permutation(5)
-    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
+    drawing, axes = plt.subplots(figsize=(6, 4), layout="constrained")
     axes.plot(*values.T, "s", color="0.7", label="values")
     axes.plot(
         *work.attention(queries, keys, values)[0].T, "o", color="black", markersize=9, fillstyle="none", label="outputs"
@@ -83,7 +83,7 @@ def attention(work):
     axes.set_xlabel("first coordinate")
     axes.set_ylabel("second coordinate")
     axes.legend()
-    return figure
+    return drawing
 
 
 def masking(work):
@@ -93,7 +93,7 @@ def masking(work):
     """
     scores = np.random.default_rng(3).normal(size=(8, 8))
     weights = work.masked_softmax(scores, work.causal_mask(8))
-    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
+    drawing, axes = plt.subplots(figsize=(6, 4), layout="constrained")
     rows = np.arange(1, 9)
     for item in range(8):
         shade = str(0.95 - 0.11 * item)
@@ -102,7 +102,7 @@ def masking(work):
     axes.invert_yaxis()
     axes.set_xlabel("share of the budget")
     axes.set_ylabel("position that reads")
-    return figure
+    return drawing
 
 
 def hull(work):
@@ -113,7 +113,7 @@ def hull(work):
     corners = np.array([[1.0, 1.0], [3.0, 1.0], [2.0, 3.0]])
     steps = np.linspace(0, 4, 33)
     inside = [[not work.leaves_hull(np.array([x, y]), corners) for x in steps] for y in steps]
-    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
+    drawing, axes = plt.subplots(figsize=(6, 4), layout="constrained")
     axes.pcolormesh(steps, steps, inside, cmap="Greys", vmin=0, vmax=2.5)
     axes.plot(*np.vstack([corners, corners[:1]]).T, color="black", label="triangle")
     if work.escaping_projection is not None:
@@ -123,7 +123,7 @@ def hull(work):
     axes.set_ylabel("second coordinate")
     axes.set_aspect("equal")
     axes.legend()
-    return figure
+    return drawing
 
 
 def heatmap(work):
@@ -147,7 +147,7 @@ def causation(work):
     for item in range(10):
         left = np.delete(weights, item)
         effects.append(abs(before - work.mix(left / left.sum(), np.delete(values, item))))
-    figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")
+    drawing, axes = plt.subplots(figsize=(6, 4), layout="constrained")
     axes.plot(weights, effects, "o", color="black")
     axes.plot(weights.max(), effects[weights.argmax()], "o", color="black", markersize=16, fillstyle="none")
     output = work.mix(np.array([0.5, 0.5]), np.array([20.0, 40.0]))
@@ -155,4 +155,4 @@ def causation(work):
     axes.set_title(f"The case of the prediction: 30 before, {output:g} after{predicted}", fontsize="medium")
     axes.set_xlabel("weight of the deleted item")
     axes.set_ylabel("change of the output")
-    return figure
+    return drawing

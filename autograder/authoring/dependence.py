@@ -13,7 +13,7 @@ from types import ModuleType
 
 import pytest
 
-from autograder.authoring.sources import Check
+from autograder.authoring.check import Check
 from autograder.course import Course, ProblemSet, load_course
 from autograder.rehearsal import Rehearsed, rehearse
 from autograder.suite import import_file, mark_of, pytest_options

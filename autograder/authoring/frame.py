@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import functools
 import textwrap
+from pathlib import Path
 
 from autograder.assignment import Assignment, Question
 from autograder.course import CourseError, ProblemSet
@@ -74,8 +76,12 @@ def prompt_text(question: Question) -> str:
 def museum(problem_set: ProblemSet) -> dict[str, str]:
     """The error museum's entries, by question, as the decorators of `mutants.py` give them."""
     path = problem_set.folder / "mutants.py"
-    if not path.is_file():
-        return {}
+    return _museum(path, path.stat().st_mtime_ns) if path.is_file() else {}
+
+
+@functools.lru_cache(maxsize=8)
+def _museum(path: Path, _changed: int) -> dict[str, str]:
+    """The entries in a file; kept, because each question asks for them."""
     entries: dict[str, str] = {}
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         for decorator in node.decorator_list if isinstance(node, ast.FunctionDef) else ():

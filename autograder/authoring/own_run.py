@@ -10,8 +10,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from autograder.authoring.check import Check
 from autograder.authoring.release import problem_set_files, template_files, write
-from autograder.authoring.sources import Check
 from autograder.course import Course, ProblemSet
 
 BLAS_THREADS = 4

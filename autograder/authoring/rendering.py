@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ast
-
-import nbformat
-from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from typing import TYPE_CHECKING
 
 from autograder.assignment import Question
 from autograder.authoring.frame import banners, folded, overview, payoffs, prompt_text
 from autograder.authoring.handout import Part, handout_parts
 from autograder.course import ProblemSet
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 SET_UP_CHECK = (
     'import sys\n\nsys.path.insert(0, "..")  # where the folder `autograder` lies\nfrom autograder.kit import check, draw'
@@ -59,6 +59,10 @@ def module(problem_set: ProblemSet, set_up: str, stubs: dict[str, str]) -> str:
 
 def notebook(problem_set: ProblemSet, set_up: str, stubs: dict[str, str]) -> str:
     """The notebook that students fill in."""
+    # Imported here, for it takes seconds, and graders need the other two.
+    import nbformat
+    from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
     titles = banners(problem_set)
     cells = []
     for number, part in enumerate(lesson(problem_set)):
@@ -82,8 +86,17 @@ def notebook(problem_set: ProblemSet, set_up: str, stubs: dict[str, str]) -> str
     return text + "\n"
 
 
+def code_lines(problem_set: ProblemSet) -> list[str]:
+    """The lines of the notebook's code that are not in the module."""
+    headings = [f"# {title}" for title in banners(problem_set).values()]
+    calls = [f'{call}("{question.id}")' for question in problem_set.assignment.questions for call in ("check", "draw")]
+    return [*headings, *calls, *SET_UP_CHECK.splitlines()]
+
+
 def _surroundings(problem_set: ProblemSet, question: Question) -> list[NotebookNode]:
     """The cells behind an answer: its check, its hints, and the drawing of what it does."""
+    from nbformat.v4 import new_code_cell, new_markdown_cell
+
     cells = [new_code_cell(f'check("{question.id}")', id=_cell_id("check", question))]
     if hints := folded(problem_set, question):
         cells.append(new_markdown_cell(hints, id=_cell_id("hints", question)))

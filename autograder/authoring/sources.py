@@ -5,23 +5,15 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from autograder.authoring.check import Check
+from autograder.authoring.frame_checks import declaration_check
 from autograder.authoring.handout import handout_parts
 from autograder.authoring.leaks import leaks
 from autograder.authoring.release import problem_set_files
 from autograder.course import Course, CourseError, ProblemSet
 from autograder.testing.student import UNDONE
-
-
-@dataclass(frozen=True)
-class Check:
-    """One check's name, its problems, and what it found where it passed."""
-
-    name: str
-    problems: list[str]
-    detail: str = ""
 
 
 def source_checks(course: Course, problem_set: ProblemSet) -> Iterator[Check]:
@@ -33,6 +25,7 @@ def source_checks(course: Course, problem_set: ProblemSet) -> Iterator[Check]:
         yield Check("sources agree", str(error).splitlines())
         return
     yield Check("sources agree", [], f"{len(problem_set.assignment.questions)} questions, {len(files)} files to release")
+    yield declaration_check(problem_set)
     yield Check("stubs keep signature and docstring", list(_stub_problems(problem_set, files)))
     yield Check("ledger rows are graded or marked", list(_ledger_problems(course, problem_set)))
     numbers, problems = _handout_numbers(course, problem_set)

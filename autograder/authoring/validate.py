@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 
 from autograder import variants
+from autograder.authoring.check import Check
 from autograder.authoring.dependence import dependence_check
+from autograder.authoring.frame_checks import follow_through_check, public_check
 from autograder.authoring.mutation import EQUIVALENTS, Mutation, drawn, equivalents, mutations
 from autograder.authoring.own_run import own_run_checks
 from autograder.authoring.release import problem_set_files
-from autograder.authoring.sources import Check, source_checks
+from autograder.authoring.sources import source_checks
 from autograder.course import Course, CourseError, ProblemSet
 from autograder.intake import Submission
 from autograder.messages import Conditions, Task
@@ -121,10 +123,10 @@ def _graded_checks(
         f"{found.records['reference', 'module'].seconds:.2f} s in all",
     )
 
-    tests_of_name, tests_of_question = _uses(found)
+    reached, tests_of_question = _reached(found)
     declared = {kind: _declared(problem_set, kind) for kind in ("mutants", "alternatives")}
     tasks = {
-        (kind, name): Task(_as_submission(problem_set, variant), tests_of_name[_replaced(problem_set, variant)])
+        (kind, name): Task(_as_submission(problem_set, variant), reached[_replaced(problem_set, variant)])
         for kind, own in declared.items()
         for name, variant in own.items()
     }
@@ -140,6 +142,8 @@ def _graded_checks(
     found.records.update(grade("mutants and alternatives", tasks))
     yield _enough_check(problem_set, declared)
     yield _mutants_check(found, declared["mutants"])
+    yield follow_through_check(problem_set, found.records, declared["mutants"])
+    yield public_check(problem_set, found.records, declared["mutants"])
     yield _hints_check(found, declared["mutants"])
     yield _silence_check(found, declared["mutants"])
     yield _alternatives_check(found, declared["alternatives"])
@@ -198,19 +202,21 @@ def _as_submission(problem_set: ProblemSet, variant: Variant) -> Submission:
     return Submission(variant.name, f"{problem_set.assignment.module}.py", source)
 
 
-def _uses(found: _Graded) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
-    """The tests that ask for a name, and those of a question.
+def _reached(found: _Graded) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+    """The tests that a variant of a name can change, and the tests of each question.
 
-    A variant replaces one name and leaves all others the reference's own, so it cannot change any other test.
+    A variant replaces one name: it changes the tests that ask for it, and those of questions that build on it.
     """
-    by_name: dict[str, tuple[str, ...]] = {
-        name: () for question in found.problem_set.assignment.questions for name in question.names
+    assignment = found.problem_set.assignment
+    verdicts = found.records["reference", "module"].verdicts
+    by_question = {
+        question.id: tuple(verdict.test for verdict in verdicts if verdict.question == question.id)
+        for question in assignment.questions
     }
-    by_question: dict[str, tuple[str, ...]] = {question.id: () for question in found.problem_set.assignment.questions}
-    for verdict in found.records["reference", "module"].verdicts:
-        for name in verdict.uses:
-            by_name[name] = (*by_name.get(name, ()), verdict.test)
-        by_question[verdict.question] = (*by_question[verdict.question], verdict.test)
+    by_name = {}
+    for name in (name for question in assignment.questions for name in question.names):
+        built_on = {question.id for question in assignment.questions if name in question.uses}
+        by_name[name] = tuple(verdict.test for verdict in verdicts if name in verdict.uses or verdict.question in built_on)
     return by_name, by_question
 
 
@@ -228,7 +234,7 @@ def _enough_check(problem_set: ProblemSet, declared: Mapping[str, Mapping[str, V
 def _mutants_check(found: _Graded, mutants: Mapping[str, Variant]) -> Check:
     problems = []
     for name, mutant in mutants.items():
-        lost = set(found.not_passed(("mutants", name)).values())
+        lost = {verdict.question for verdict in found.records["mutants", name].verdicts if verdict.score < verdict.points}
         if mutant.question not in lost:
             problems.append(f"{name} loses no points")
         if others := sorted(lost - {mutant.question}):

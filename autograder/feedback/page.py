@@ -38,7 +38,7 @@ class TestView:
     score: float
     possible: float
     said: str
-    slip: str
+    followed: str
     hint: str
 
     @property
@@ -58,7 +58,9 @@ class FigureImage:
 class QuestionView:
     """One question with all that is said of a student's answer.
 
-    `score` is `None` until a person has read it; `overruled` says that a person's points stand in place of the tests'.
+    `section` is the heading of the handout's section; `causes` are functions of other questions to fix first, as sentences;
+    `slips` are the hints of likely slips. `score` is `None` until a person has read it; `overruled` says that a person's
+    points stand in place of the tests'.
     """
 
     question: Question
@@ -67,6 +69,9 @@ class QuestionView:
     undone: bool
     answer: str
     comment: str
+    section: str
+    causes: list[str]
+    slips: list[str]
     tests: list[TestView]
     figure: FigureImage | None
 
@@ -86,8 +91,11 @@ def student_page(
 
     `made` is now; the questions' explanations, which give answers away, appear once `closes` is over, and never without it.
     """
-    figures = _figures(grade.stored.record)
-    questions = [_question(question, grade, figures) for question in problem_set.assignment.questions]
+    figures, sections = _figures(grade.stored.record), problem_set.sections()
+    questions = [
+        _question(question, grade, figures, sections.get(question.id, "")) for question in problem_set.assignment.questions
+    ]
+    closed = closes is not None and made > closes
     return render(
         "page.html",
         assignment=problem_set.assignment,
@@ -95,13 +103,14 @@ def student_page(
         record=grade.stored.record,
         questions=questions,
         unread=[view for view in questions if view.score is None],
-        explanations=problem_set.explanations if closes is not None and made > closes else {},
+        explanations=problem_set.explanations if closed else {},
+        model_answers=problem_set.model_answers() if closed else {},
         closes=closes,
         made=made,
     )
 
 
-def _question(question: Question, grade: Grade, figures: Mapping[str, FigureImage]) -> QuestionView:
+def _question(question: Question, grade: Grade, figures: Mapping[str, FigureImage], section: str) -> QuestionView:
     record = grade.stored.record
     # A question that the problem set got later is not in an older record.
     scored = record.question(question.id)
@@ -113,6 +122,9 @@ def _question(question: Question, grade: Grade, figures: Mapping[str, FigureImag
         undone=undone,
         answer=scored.answer if scored else "",
         comment=grade.comments.get(question.id, ""),
+        section=section,
+        causes=list(dict.fromkeys(verdict.blame for verdict in record.verdicts_of(question.id) if verdict.blame)),
+        slips=[slip.hint for slip in scored.slips] if scored else [],
         tests=[_test(record, verdict) for verdict in record.verdicts_of(question.id)],
         figure=figures.get(question.id),
     )
@@ -126,7 +138,7 @@ def _test(record: Record, verdict: Verdict) -> TestView:
         score=verdict.score,
         possible=verdict.points,
         said=verdict.said,
-        slip=record.slip_hint(verdict),
+        followed=verdict.followed,
         hint=verdict.hint,
     )
 

@@ -87,6 +87,9 @@ def grading_notebook(problem_set: ProblemSet, filename: str, source: bytes, reco
         name = answer_cell(question)
         cells.append(_heading(f"title-{name}", f"## {titles[question.id]}"))
         scored = record.question(question.id)
+        if question.rubric:
+            items = "\n".join(f"- {item.points:g}: {item.text}" for item in question.rubric)
+            cells.append(_heading(f"rubric-{name}", f"Points for:\n\n{items}"))
         if question.kind == "written":
             own = marks(name, points=question.points, solution=True)
             if scored and scored.place:

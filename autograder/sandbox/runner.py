@@ -6,7 +6,7 @@ import math
 import re
 import time
 from collections import deque
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,14 +49,28 @@ class Ask:
 class GuestRunner(Runner):
     """The runner of a grading run."""
 
-    def __init__(self, zygote: Zygote, filename: str, source: bytes, limits: Limits, asked: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        zygote: Zygote,
+        filename: str,
+        source: bytes,
+        limits: Limits,
+        asked: Collection[str] = (),
+        *,
+        bound: Mapping[str, Callable[..., Any]] | None = None,
+        until: float = math.inf,
+    ) -> None:
+        """`bound` are functions of the host that take the place of the submission's own once it is loaded; they raise
+        `Refusal` or `RuntimeError`. `until` is a `time.monotonic()` value after which nothing is run any more.
+        """
         super().__init__()
+        self._bound = bound or {}
         self._zygote = zygote
         self._filename = filename
         self._source = source
         self._limits = limits
         self._asked = asked
-        self._deadline = time.monotonic() + limits.submission_seconds
+        self._deadline = min(until, time.monotonic() + limits.submission_seconds)
         self._guest: Guest | None = None
         self._definitions_only: list[str] = []
         self._output = ""
@@ -93,6 +107,11 @@ class GuestRunner(Runner):
         """All that the submission printed, from its first guest to its last, truncated."""
         return (self._output + (self._guest.output if self._guest else ""))[: 64 * 1024]
 
+    @property
+    def deadline(self) -> float:
+        """When the submission's time is used up, as `time.monotonic()` counts."""
+        return self._deadline
+
     def begin(self, test: str, seconds: float) -> None:
         self._call_seconds = seconds
 
@@ -121,6 +140,7 @@ class GuestRunner(Runner):
                     self._drop_guest()
                     raise GuestEnded(NO_ANSWER)
                 self._note(report)
+                self._bind(self._guest)
                 return
             except GuestEnded as end:
                 self._drop_guest()
@@ -130,6 +150,13 @@ class GuestRunner(Runner):
                     break
                 self._definitions_only.append(unit)
         self._deadline = min(self._deadline, time.monotonic())
+
+    def _bind(self, guest: Guest) -> None:
+        """Put the host's functions in place of the submission's own."""
+        if self._bound:
+            if guest.ask(("bind", list(self._bound)), self._until(self._limits.call_seconds)) != ("bound",):
+                raise GuestEnded(NO_ANSWER)
+            self._report = {**self._report, "names": [*self._report["names"], *self._bound]}
 
     def _note(self, report: Any) -> None:
         known = self._report["problems"]
@@ -143,7 +170,7 @@ class GuestRunner(Runner):
         try:
             kind, *rest = guest.ask(("call", [(name, case, self._call_seconds, repeat)], math.inf), until)
             while kind == "callback":
-                kind, *rest = _ask_back(guest, _answer_callback(handles, rest), until)
+                kind, *rest = _ask_back(guest, self._answer_callback(handles, rest), until)
             result = _only_result(kind, rest)
         except wire.WireError as error:
             raise cannot_be_called(name, error) from None
@@ -155,6 +182,24 @@ class GuestRunner(Runner):
             self._drop_guest()
             raise
         return result if isinstance(result, Answer) else student_error(name, result)
+
+    def _answer_callback(self, handles: Sequence[Callback], rest: list[Any]) -> tuple[Any, ...]:
+        """Run the function that the submission called: a test's own, by its number, or one that was bound, by its name.
+
+        What it raises is told in the words of `Callback`.
+        """
+        if len(rest) != 3 or not isinstance(rest[1], tuple) or not isinstance(rest[2], dict):
+            raise GuestEnded(NO_ANSWER)
+        key, args, kwargs = rest
+        functions: Mapping[Any, Callable[..., Any]] = self._bound if type(key) is str else dict(enumerate(handles))
+        if type(key) not in (int, str) or key not in functions or not all(isinstance(name, str) for name in kwargs):
+            raise GuestEnded(NO_ANSWER)
+        try:
+            return "value", functions[key](*args, **kwargs)
+        except Refusal as refusal:
+            return "error", {"type": "ValueError", "message": str(refusal)[: loading.MAX_TEXT]}
+        except RuntimeError as error:
+            return "error", {"type": "RuntimeError", "message": str(error)}
 
     def ask_ahead(self, asks: Iterable[Ask]) -> None:
         """Make calls that tests will ask for, all together, which is far quicker than one by one.
@@ -253,21 +298,6 @@ def _only_result(kind: str, rest: list[Any]) -> Answer | loading.Report:
     if result is None:
         raise GuestEnded(NO_ANSWER)
     return result
-
-
-def _answer_callback(handles: Sequence[Callback], rest: list[Any]) -> tuple[Any, ...]:
-    """Run the test's own function that the submission called back; what it raises is told in the words of `Callback`."""
-    if len(rest) != 3 or type(rest[0]) is not int or not isinstance(rest[1], tuple) or not isinstance(rest[2], dict):
-        raise GuestEnded(NO_ANSWER)
-    index, args, kwargs = rest
-    if not 0 <= index < len(handles) or not all(isinstance(name, str) for name in kwargs):
-        raise GuestEnded(NO_ANSWER)
-    try:
-        return "value", handles[index](*args, **kwargs)
-    except Refusal as refusal:
-        return "error", {"type": "ValueError", "message": str(refusal)[: loading.MAX_TEXT]}
-    except RuntimeError as error:
-        return "error", {"type": "RuntimeError", "message": str(error)}
 
 
 def _is_unit(value: Any) -> bool:

@@ -53,6 +53,9 @@ class Outcome:
 
     `uses` are the names of the submission that the test asked for, whether or not it got them; `missing` is the one that is
     not defined, and `similar` one that is defined and may be meant instead.
+
+    `fix_first` are functions of other questions that the test builds on and that fail their own tests. `follow_through` is
+    how the test ends where these are right, and `credit` the share of the points that it earns by that.
     """
 
     test: str
@@ -69,10 +72,13 @@ class Outcome:
     cause: Cause = Cause.OTHER
     missing: str = ""
     similar: str = ""
+    fix_first: tuple[str, ...] = ()
+    follow_through: Status | None = None
+    credit: float = 0.0
 
     @property
     def earned(self) -> float:
-        return self.points if self.status is Status.PASSED else 0.0
+        return self.points if self.status is Status.PASSED else self.points * self.credit
 
     @property
     def is_undone(self) -> bool:

@@ -33,6 +33,10 @@ def test_softmax_without_preference_splits_evenly(student, ledger, rng):
     # exp(ln 2) = 2, so the budget splits as 1 : 2.
     uneven = array(student.softmax(np.array([0.0, np.log(2)])), shape=(2,), name="softmax([0, ln 2])")
     close(uneven, [1 / 3, 2 / 3], atol=rounding(1), name="softmax([0, ln 2])")
+    # Far from zero, a shift makes no difference on paper, and all the difference to exp.
+    name = "softmax([2000, 2000 + ln 2])"
+    far = array(student.softmax(np.array([2000.0, 2000.0 + np.log(2)])), shape=(2,), name=name)
+    close(far, [1 / 3, 2 / 3], atol=LOOSE, name=name)
     parts_of_budget = rng.dirichlet(np.ones(4))
     name = f"softmax(log({parts_of_budget.tolist()}))"
     weights = array(student.softmax(np.log(parts_of_budget)), shape=(4,), name=name)
@@ -49,6 +53,9 @@ def test_softmax_normalises_along_the_axis(student):
     ):
         name = f"softmax(log([[1, 1], [1, 3], [2, 4]]), axis={axis})"
         close(array(student.softmax(scores, axis=axis), shape=(3, 2), name=name), expected, atol=LOOSE, name=name)
+    rows = np.array([[1 / 2, 1 / 2], [1 / 4, 3 / 4], [1 / 3, 2 / 3]])
+    name = "softmax(log([[1, 1], [1, 3], [2, 4]]))"
+    close(array(student.softmax(scores), shape=(3, 2), name=name), rows, atol=LOOSE, name=name)
 
 
 @graded("scaled_scores", points=1, hint="One row a query, one column a key; the divisor is the square root of the width d.")
@@ -143,6 +150,7 @@ def test_differences_and_negations_leave_the_hull(student, ledger):
     cases = [
         ("v1 - v2", np.array(ledger.value("D3-8", "difference")) @ corners[:2], True),
         ("-v1", np.array(ledger.value("D3-8", "negation")) @ corners[1::-1], True),
+        ("a corner of the box around the values", np.array([1.0, 1.0]), True),
         ("v1/2 + v2/4 + v3/4", np.array([0.5, 0.25, 0.25]) @ corners, False),
         ("v1", corners[0], False),
     ]

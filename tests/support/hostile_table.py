@@ -79,6 +79,11 @@ KINDS = {
         "poison the reader",
         "texts are bounded and stay texts; the table shows a replacement mark for what a terminal would obey",
     ),
+    "follow_through": (
+        "abuse follow-through marks",
+        "the guest holds handles, bound after loading; the reference answers from a guest of its own under the submission's "
+        "limits; nothing that such a run prints or raises is shown",
+    ),
     "cheat": (
         "cheat by other means",
         "hidden tests with inputs of their own; no course file, library or network to take an answer from",

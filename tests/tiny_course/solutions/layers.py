@@ -37,6 +37,14 @@ def stack(layer, x, times):
     # END SOLUTION
 
 
+# === question: quarter ===
+def quarter(x):
+    """A quarter of `x`, by way of `halve`."""
+    # BEGIN SOLUTION
+    return halve(halve(x))
+    # END SOLUTION
+
+
 # === question: corners ===
 corners = None
 # BEGIN SOLUTION

@@ -51,6 +51,13 @@ def test_stack_of_own_layer(student, rng):
         close(answer, expected, atol=rounding(50 * MARK), name="stack(layer, x, 3)")
 
 
+@graded("quarter", points=1, hint="Half of the half.")
+def test_quarter_of_a_secret(student):
+    """A quarter of any number."""
+    x = np.array([MARK, 8.0])
+    close(array(student.quarter(x), shape=(2,), name="quarter(x)"), x / 4, atol=0.0, name="quarter(x)")
+
+
 @graded("corners", points=1, hint="The area must not be zero.")
 def test_corners_span_an_area(student):
     """The triangle has an area."""

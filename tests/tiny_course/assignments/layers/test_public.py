@@ -19,6 +19,12 @@ def test_one_step(student):
         close(answer, [expected], atol=rounding(1.0), name="momentum_step(0, 1, 0)")
 
 
+@graded("quarter", points=1, hint="Half of the half.")
+def test_quarter_of_four(student):
+    """A quarter of 4 is 1."""
+    close(array(student.quarter(np.array([4.0])), shape=(1,), name="quarter([4])"), [1.0], atol=0.0, name="quarter([4])")
+
+
 @graded("corners", points=1, hint="Three pairs of numbers.")
 def test_corners_visible(student):
     """The corners are three points of the plane."""
