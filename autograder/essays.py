@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.course import Course, CourseError, ProblemSet
+from autograder.course import Course, ProblemSet
 from autograder.intake import Submission
 from autograder.runtime.loading import Report
 from autograder.testing.student import Runner, StudentError
@@ -19,6 +19,7 @@ MAX_TEXT = 20_000
 MAX_VARIABLES = 30  # strings under other names that are looked at
 FEWEST_WORDS = 5  # fewer are a remark, not an essay
 _QUOTES = ('"""', "'''")
+_BANNER = re.compile(r"# (?:--- )?Question \d+: ")
 _NO_PYTHON = {"SyntaxError", "IndentationError", "TabError"}
 _UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
@@ -69,18 +70,13 @@ class EssayFinder:
 
     @functools.cached_property
     def _template_lines(self) -> frozenset[str]:
-        """All lines of what students received."""
-        # Imported here, because it takes a while and few submissions need it.
-        from autograder.authoring.release import problem_set_files
-
-        try:
-            files = problem_set_files(self._course, self._problem_set)
-        except CourseError:
-            return frozenset()  # then the course's own lines are shown to the reader as well
-        texts = [content.decode() for name, content in files.items() if name.endswith((".py", ".md"))]
-        texts += [
-            cell.text for name, content in files.items() if name.endswith(".ipynb") for cell in cells_of(name, content)
-        ]
+        """All lines of what students received, and of the sources it was made from."""
+        slug, module = self._problem_set.slug, self._problem_set.assignment.module
+        template = self._course.root / "student_template" / slug
+        notebook = template / f"{module}.ipynb"
+        texts = [cell.text for cell in cells_of(notebook.name, notebook.read_bytes())] if notebook.is_file() else []
+        sources = [self._problem_set.folder / "handout.md", self._problem_set.solution, template / f"{module}.py"]
+        texts += [path.read_text(encoding="utf-8") for path in sources if path.is_file()]
         return frozenset(line.strip() for text in texts for line in text.splitlines())
 
 
@@ -148,7 +144,7 @@ def _beside(name: str, cells: Sequence[Cell], template: frozenset[str]) -> Itera
             lines = _prose_around(cell.text, assignment)
         else:
             lines = filter(_is_comment, cell.text.splitlines())
-        text = "\n".join(line for line in lines if line.strip() not in template).strip()
+        text = "\n".join(line for line in lines if line.strip() not in template and not _BANNER.match(line)).strip()
         if text:
             yield text, f"{'cell' if cell.number else 'comments'} {cell.number or 'beside the variable'}"
 
