@@ -655,10 +655,15 @@ def test_a_cell_with_a_nul_byte_fails_only_itself() -> None:
     assert loaded[0]["y"] == 1
 
 
+@pytest.mark.parametrize("stars", ["from numpy import *\nfrom matplotlib.pyplot import *\n", "from pylab import *\n"])
+def test_a_name_is_not_lost_among_those_of_libraries(stars: str) -> None:
+    assert "softmax" in module(f"{stars}def softmax(x): return x\n")[1]["names"]
+
+
 def test_reports_are_bounded() -> None:
-    _, report = notebook(["1 / 0"] * 200 + [f"{'n' * 500}{number} = 1" for number in range(600)])
+    _, report = notebook(["1 / 0"] * 200 + [f"{'n' * 500}{number} = 1" for number in range(6000)])
     assert len(report["problems"]) == 50
-    assert len(report["names"]) == 500
+    assert len(report["names"]) == loading.MAX_NAMES
     assert max(map(len, report["names"])) == 100
 
 

@@ -344,5 +344,7 @@ def _is_load_report(value: Any) -> bool:
         and isinstance(value["problems"], list)
         and len(value["problems"]) <= 50
         and all(map(_is_error_report, value["problems"]))
-        and _is_texts(value["names"])
+        and isinstance(value["names"], list)
+        and len(value["names"]) <= loading.MAX_NAMES
+        and all(map(_is_text, value["names"]))
     )
