@@ -29,7 +29,7 @@ bench: .venv/dev
 	$(BIN)/python benchmarks/overhead.py --rounds 20
 	$(BIN)/python benchmarks/peers.py
 	$(BIN)/python benchmarks/soak.py --submissions 500
-	$(BIN)/python benchmarks/fuzz_wire.py --frames 20000
+	$(BIN)/python benchmarks/fuzz_wire.py --frames 20000 --sessions 200
 	$(BIN)/python benchmarks/ps2_false_alarms.py --runs 20
 	$(BIN)/python benchmarks/ps3_false_alarms.py --runs 5
 	$(BIN)/python benchmarks/false_alarms.py ps4 --seeds 3

@@ -1,19 +1,31 @@
-"""Throws damaged frames at the wire format's decoder and checks that nothing but `WireError` comes of it.
+"""Throws damaged frames at the wire format's decoder, and well-formed nonsense at the host that reads a guest's messages.
 
-    python benchmarks/fuzz_wire.py [--frames 200000] [--seed 0]
+    python benchmarks/fuzz_wire.py [--frames 200000] [--sessions 2000] [--seed 0]
 
-Valid frames are damaged by bit flips, splices, truncations, length edits and tag swaps; random bytes and hand-made bombs
-join them. For every frame: only a value or a `WireError`, within a bounded time, and with a peak allocation bounded by the
-frame's size. Prints what happened and the worst time and allocation; the exit status is 1 after a violation.
+Frames: valid ones are damaged by bit flips, splices, truncations, length edits and tag swaps; random bytes, hand-made bombs,
+and texts, lists, dictionaries and numbers of extreme sizes join them. For every frame: only a value or a `WireError`, within
+a bounded time, and with a peak allocation bounded by the frame's size.
+
+Sessions: a guest that is a script sends messages whose kinds are right and whose contents are not, of any size up to the
+largest frame, while the host loads, calls, reads and asks ahead. Whatever comes: the host has an answer, or an error that is
+the submission's; no name, text or number of it makes the grader call itself at fault.
+
+Prints what happened and the worst time and allocation; the exit status is 1 after a violation.
 """
 
 from __future__ import annotations
 
 import argparse
 import collections
+import contextlib
+import functools
+import os
 import random
+import resource
+import socket
 import struct
 import sys
+import threading
 import time
 import tracemalloc
 from collections.abc import Callable
@@ -23,7 +35,13 @@ from typing import Any
 
 import numpy as np
 
-from autograder.runtime import wire
+from autograder.guest.confine import GuestLimits
+from autograder.limits import Limits
+from autograder.runtime import loading, wire
+from autograder.sandbox.runner import Ask, GuestRunner
+from autograder.sandbox.zygote import End, Spawned, Zygote
+from autograder.testing.callbacks import bulk
+from autograder.testing.student import Mismatch, Student, StudentError, call_digest
 
 SECONDS = 0.5  # a frame here has a few thousand bytes; a decoder that loops or recurses takes far longer
 SECONDS_PER_MB = 30.0
@@ -107,6 +125,71 @@ def tag_soup(rng: random.Random, _frame: bytearray, _other: bytes) -> bytearray:
     return bytearray(wire.PREFIX.pack(wire.MAGIC, 0, 0)) + body
 
 
+def extreme(rng: random.Random) -> int:
+    """A size: mostly small, sometimes at one of the format's bounds, seldom enormous."""
+    chance = rng.random()
+    if chance < 0.98:
+        return rng.choice((0, 1, 2, rng.randrange(100)))
+    if chance < 0.998:
+        bounds = (255, wire.MAX_KEYS, wire.MAX_ARRAYS, 500, 2 * loading.MAX_TEXT, wire.FrameReader.SMALL)
+        return rng.choice(bounds) + rng.choice((-1, 0, 1))
+    return rng.choice((wire.MAX_VALUES, wire.MAX_HEADER - 200, wire.MAX_HEADER // 2))
+
+
+def extreme_text(rng: random.Random) -> str:
+    """A text of an extreme size, sometimes of characters that some reader obeys or cannot encode."""
+    character = rng.choice(("x", "\0", "\x1b[2J", "é", "\ud800", "\U0001f600", "</script>", "=cmd|x!A1"))
+    return character * (extreme(rng) // len(character.encode("utf-8", "surrogatepass")))
+
+
+def extreme_value(rng: random.Random, depth: int = 0) -> Any:
+    """A value that the encoder may refuse for its size."""
+    choice = rng.randrange(6 if depth < 2 else 3)
+    if choice == 0:
+        largest = 2 ** (8 * wire.MAX_INT_BYTES - 9)
+        return rng.choice((b"y", -1, 2**63, -largest, float("nan"), 1e308, True, None, Fraction(1, 3)))
+    if choice == 1:
+        return extreme_text(rng)
+    if choice == 2:
+        shape = rng.choice(((0, 2**40), (extreme(rng),), (1,) * wire.MAX_DIMENSIONS, (0,) * 3))
+        return np.broadcast_to(rng.choice((np.float64(1), np.int8(1), np.complex64(1), np.bool_(True))), shape)
+    item, count = extreme_value(rng, depth + 1), extreme(rng)
+    count = min(count, 2 if bulk(item) > 1000 else wire.MAX_VALUES + 1)
+    if choice == 3:
+        return {str(number): item for number in range(count)}
+    return [item] * count if choice == 4 else (item,) * count
+
+
+def giant(rng: random.Random, frame: bytearray, _other: bytes) -> bytearray:
+    """A well-formed message with contents of extreme sizes."""
+    try:
+        return bytearray(b"".join(wire.frame(message(rng))))
+    except wire.WireError:
+        return frame
+
+
+def message(rng: random.Random) -> tuple[Any, ...]:
+    """A message of a kind that the host knows, with contents that it does not."""
+    value = functools.partial(extreme_value, rng)
+    text = extreme_text(rng)
+    report = {"type": text, "bases": value(), "message": value(), "where": [text] * rng.randrange(3), "unit": text}
+    good = {"type": "ValueError", "bases": ["ValueError"], "message": text, "where": [], "unit": "cell 1"}
+    names = rng.choice((["double", "note"], ["double", "note", text], [text] * 499, value()))
+    problems = rng.choice(([], [good] * rng.randrange(60), [report], value()))
+    return rng.choice(
+        (
+            lambda: ("unit", rng.choice((text, "cell 7", "cell 8", "", value()))),
+            lambda: ("loaded", {"problems": problems, "names": names}),
+            lambda: ("answers", [([value()] * rng.randrange(4), rng.choice(([], [text], [text] * 600, value())))]),
+            lambda: ("answers", rng.choice(([good], [report], [None], [], [good] * 3, value()))),
+            lambda: ("callback", rng.choice((0, 0, 1, -1, 2**70, text)), rng.choice(((np.ones(3),), (value(),))), {}),
+            lambda: ("callback", 0, (np.ones(3),), rng.choice(({}, {text: value()}, value()))),
+            lambda: (text, value()),
+            value,
+        )
+    )()
+
+
 def bomb(rng: random.Random, _frame: bytearray, _other: bytes) -> bytearray:
     """Small items packed as densely as the format allows, and containers in containers."""
     one = rng.choice(
@@ -118,7 +201,18 @@ def bomb(rng: random.Random, _frame: bytearray, _other: bytes) -> bytearray:
     return bytearray(wire.PREFIX.pack(wire.MAGIC, len(body), count)) + body + bytes(count)
 
 
-DAMAGES: list[Damage] = [bit_flips, splice, truncation, length_edit, tag_swap, repetition, random_bytes, tag_soup, bomb]
+DAMAGES: list[Damage] = [
+    bit_flips,
+    splice,
+    truncation,
+    length_edit,
+    tag_swap,
+    repetition,
+    random_bytes,
+    tag_soup,
+    bomb,
+    giant,
+]
 
 
 def with_fitting_prefix(rng: random.Random, frame: bytearray) -> bytearray:
@@ -199,9 +293,89 @@ def fuzz(frames: int, seed: int) -> dict[str, Tally]:
     return tallies
 
 
+class ScriptedZygote(Zygote):
+    """Stands where a sandbox stands, and forks guests that send what a random generator makes up."""
+
+    def __init__(self, seed: int) -> None:
+        self.backend = "script"
+        self._rng = random.Random(seed)
+
+    def spawn(self, limits: GuestLimits) -> Spawned:
+        ours, theirs = socket.socketpair()
+        output, their_output = os.pipe()
+        os.close(their_output)
+        frames = [b"".join(wire.frame(("confined",)))]
+        while self._rng.random() < 0.9:
+            frames.append(bytes(giant(self._rng, bytearray(), b"")))
+        # What a guest must say for its session to go on.
+        if self._rng.random() < 0.5:
+            frames.insert(1, b"".join(wire.frame(("loaded", {"problems": [], "names": ["double", "note"]}))))
+        threading.Thread(target=self._speak, args=(theirs, frames), daemon=True).start()
+        ours.setblocking(False)
+        os.set_blocking(output, False)
+        return Spawned(0, os.eventfd(1), ours, output)  # readable, as a pidfd is at the end of its process
+
+    def _speak(self, line: socket.socket, frames: list[bytes]) -> None:
+        with line, contextlib.suppress(OSError):
+            for frame in frames:
+                line.sendall(frame)
+            line.shutdown(socket.SHUT_WR)
+            while line.recv(2**20):
+                pass
+
+    def kill(self, guest: Spawned) -> End:
+        return End(0, 0)
+
+
+def session(seed: int) -> tuple[collections.Counter[str], float]:
+    """One submission of a scripted guest: how each question to it ended, and the seconds it took."""
+    ends: collections.Counter[str] = collections.Counter()
+    begun = time.monotonic()
+    case = wire.Deferred.of(((np.ones(3),), {}))
+    asks = [Ask("double", case, call_digest("double", case), 1.0)] * 5
+    with GuestRunner(ScriptedZygote(seed), "tiny.py", b"x = 1", Limits(submission_seconds=60), {"double"}) as runner:
+        student = Student(runner)
+        steps: list[Callable[[], Any]] = [
+            runner.load,
+            lambda: runner.ask_ahead(asks),
+            lambda: student.double(np.ones(3)),
+            lambda: student.once.double(lambda x: x, np.ones(3)),
+            lambda: student.value("note"),
+            lambda: student.double(student.double(np.ones(2))),
+        ]
+        for step in steps:
+            try:
+                step()
+                ends["answers"] += 1
+            except (StudentError, Mismatch):
+                ends["errors of the submission"] += 1
+            except Exception as error:
+                ends[f"violation: {type(error).__name__}: {str(error)[:100]} (seed {seed})"] += 1
+        if any(len(problem["message"]) > 3 * loading.MAX_TEXT for problem in runner.report["problems"]):
+            ends[f"violation: an unbounded text in the report (seed {seed})"] += 1
+    return ends, time.monotonic() - begun
+
+
+def sessions(count: int, seed: int) -> int:
+    """Run and print them; returns the number of violations."""
+    ends: collections.Counter[str] = collections.Counter()
+    longest = 0.0
+    for number in range(count):
+        found, seconds = session(seed * 1_000_003 + number)
+        ends += found
+        longest = max(longest, seconds)
+    print(f"\n{count} sessions with a scripted guest, the longest {longest:.2f} s")
+    for end, times in ends.most_common():
+        print(f"{times:>8} {end}")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"largest memory of this process, frames included: {peak:.0f} MB")
+    return sum(times for end, times in ends.items() if end.startswith("violation"))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--frames", type=int, default=200_000)
+    parser.add_argument("--sessions", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     start = time.perf_counter()
@@ -218,6 +392,7 @@ def main() -> int:
     took = time.perf_counter() - start
     print(f"{options.frames} frames with seed {options.seed} in {took:.0f} s: {bad or 'no'} violations")
     print("(processor time, with allocation traced; x frame: the peak over what is allowed anyway, in frame sizes)")
+    bad += sessions(options.sessions, options.seed)
     return 1 if bad else 0
 
 

@@ -15,12 +15,12 @@ import os
 import platform
 import re
 import secrets
-import shutil
 import socket
 import threading
+import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +28,11 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from autograder import run as engine
 from autograder.backends import SandboxError
 from autograder.course import ProblemSet, load_course
 from autograder.feedback.page import student_page
 from autograder.intake import Submission, Unreadable, find_submissions
-from autograder.journal import Journal, Stored
-from autograder.messages import Conditions
+from autograder.journal import Stored
 from autograder.platforms import gradescope_run
 from autograder.platforms.gradescope_results import result_of_test
 from autograder.record import Record, read, to_json
@@ -43,7 +41,8 @@ from autograder.sandbox.guest import open_zygote
 from autograder.sandbox.runner import GuestRunner
 from autograder.table import grades_table
 from autograder.testing.student import Student, StudentError
-from tests.support import hostile_table, records
+from tests.support import hostile_run, hostile_table, records
+from tests.support.hostile_run import HONEST, PLANTED, ROOT, TINY_COURSE
 from tests.support.hostile_table import Attack
 
 HERE = Path(__file__).resolve().parent
@@ -54,11 +53,7 @@ MORE_SECONDS = 2.0  # that a grading may take beyond what the submission may
 SYSV_KEY = 0x41545431
 LEFT = "autograder_left"  # in the name of everything that an attack tries to leave behind
 
-ROOT = HERE.parent
-TINY_COURSE = HERE / "tiny_course"
-HONEST = (TINY_COURSE / "solutions/tiny.py").read_bytes().replace(b"@BAIT@", b"nothing")
 FULL = 10.0  # points of `tiny`
-PLANTED = "# @PLANTED@"  # ends the line by which the real course's files hold the bait
 
 
 def notebook(*cells: str, **more: Any) -> bytes:
@@ -205,72 +200,32 @@ def selected(session: pytest.Session) -> tuple[list[Attack], list[str]]:
     return [attack for attack in ATTACKS if attack in attacks], [name for name in INTAKE_FILES if name in names]
 
 
-def plant(root: Path, bait: Bait) -> None:
-    """Put the bait wherever a submission might look in a copy of a course."""
-    for path in [*root.glob("solutions/*.py"), *root.glob("assignments/*/test_hidden.py")]:
-        text = path.read_text()
-        text = text.replace("@BAIT@", bait.token) if "@BAIT@" in text else f"{text}\nBAIT = {bait.token!r}  {PLANTED}\n"
-        path.write_text(re.sub(r"MARK = .*@MARK@", f"MARK = {bait.mark}.0", text))
-    (root / "gradebook.db").write_text(bait.token)
-    (root / ".git").mkdir()
-    (root / ".git/HEAD").write_text(bait.token)
-    (root / "submissions").mkdir()
-    (root / "submissions/neighbour.py").write_bytes(HONEST + f"\nSECRET = {bait.token!r}\n".encode())
-
-
-def course_copies(folder: Path, bait: Bait) -> list[Path]:
-    """The tiny course and the real one, with bait."""
-    tiny, real = folder / "course", folder / "real_course"
-    for source, root in ((TINY_COURSE, tiny), (ROOT, real)):
-        root.mkdir()
-        shutil.copy(source / "course.yml", root)
-        for name in ("assignments", "solutions"):
-            shutil.copytree(source / name, root / name, ignore=shutil.ignore_patterns("__pycache__", "*.svg"))
-        plant(root, bait)
-    return [tiny, real]
-
-
 @pytest.fixture(scope="module", params=BACKENDS)
 def batch(request: pytest.FixtureRequest, bait: Bait, tmp_path_factory: pytest.TempPathFactory) -> Batch:
     """Grade the corpus with one backend, on copies of the courses that hold this run's bait."""
     backend = request.param
     needs(backend)
     folder = tmp_path_factory.mktemp(backend)
-    roots = course_copies(folder, bait)
+    roots = hostile_run.course_copies(folder, bait.token, bait.mark)
     journal = folder / "results"
     (journal / "neighbour").mkdir(parents=True)
     (journal / "neighbour/001.json").write_bytes(to_json(records.record(fault=bait.token)))
-    problem_sets: dict[str, tuple[Path, ProblemSet]] = {}
-    for root in roots:
-        course = load_course(root)
-        problem_sets |= {listing.slug: (root, course.problem_set(listing.slug)) for listing in course.settings.problem_sets}
+    problem_sets = hostile_run.problem_sets(roots)
     submissions: dict[str, list[Submission]] = {}
     attacks, intake_files = selected(request.session)
     for attack in attacks:
         if attack.machine in ("", platform.machine()):
             root, problem_set = problem_sets[attack.problem_set]
-            source = attack.path.read_bytes()
-            for name, value in {**bait.fill, "@COURSE@": str(root), "@JOURNAL@": str(journal)}.items():
-                source = source.replace(name.encode(), value.encode())
-            filename = problem_set.assignment.module + attack.path.suffix
-            submissions.setdefault(attack.problem_set, []).append(Submission(attack.name, filename, source))
+            fill = {**bait.fill, "@COURSE@": str(root), "@JOURNAL@": str(journal)}
+            submissions.setdefault(attack.problem_set, []).append(hostile_run.submission(attack, problem_set, fill))
     for name in intake_files:
         filename, source, _ = INTAKE_FILES[name]
         submissions.setdefault("tiny", []).append(Submission(f"intake-{name}", filename, source))
 
     def run(slug: str, share: list[Submission]) -> list[Stored]:
-        # One worker a share, so that an honest submission meets the very process that the attack before it met.
         root, problem_set = problem_sets[slug]
-        filename = f"{problem_set.assignment.module}.py"
-        honest = problem_set.solution.read_bytes()
-        neutral = honest.replace(bait.token.encode(), b"nothing")
-        order = [Submission("honest-first-" + share[0].student, filename, honest)]
-        for attack in share:
-            order += [attack, Submission(f"honest-{attack.student}"[:64], filename, neutral)]
-        kept = Journal(journal)
-        attempts = [kept.add(submission) for submission in order]
-        conditions = Conditions(backend=backend)
-        return engine.grade(root, problem_set, attempts, kept, lambda attempt: None, jobs=1, conditions=conditions)
+        neutral = problem_set.solution.read_bytes().replace(bait.token.encode(), b"nothing")
+        return hostile_run.grade_in_turn(root, problem_set, share, journal, backend, neutral=neutral)
 
     shares = [(slug, half) for slug, own in submissions.items() for half in (own[::2], own[1::2]) if half]
     with ThreadPoolExecutor(2) as pool:
@@ -404,6 +359,33 @@ def test_the_journal_is_valid_and_holds_no_control_characters(batch: Batch) -> N
     for stored in batch.results.values():
         assert read(stored.path) == stored.record
         assert not OBEYED.search(stored.path.read_text(encoding="utf-8")), stored.path.name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("slug", ["ps1", "ps2", "ps3"])
+def test_attacks_on_the_tiny_course_earn_no_more_on_a_real_problem_set(
+    slug: str, backend: str, bait: Bait, tmp_path: Path
+) -> None:
+    """A few of them; `benchmarks/hostile_costs.py --on ps1` runs all."""
+    needs(backend)
+    roots = hostile_run.course_copies(tmp_path, bait.token, bait.mark)
+    problem_sets = {name: one for name, (_, one) in hostile_run.problem_sets(roots).items()}
+    problem_set, journal = problem_sets[slug], tmp_path / "results"
+    fill = {**bait.fill, "@COURSE@": str(roots[1]), "@JOURNAL@": str(journal)}
+    chosen = hostile_run.sample(ATTACKS, 5, seed=zlib.crc32(slug.encode()))
+    attacks = [hostile_run.submission(attack, problem_set, fill) for attack in chosen]
+    # What the honest answers to `tiny` earn here, by chance: the least that the attacks' own honest parts may earn.
+    plain = hostile_run.submission(Attack(TINY_COURSE / "solutions/tiny.py", "", "tiny", 0, "", "", ""), problem_set, fill)
+    attacks.insert(0, replace(plain, student="plain"))
+    neutral = problem_set.solution.read_bytes().replace(bait.token.encode(), b"nothing")
+    stored = hostile_run.grade_in_turn(roots[1], problem_set, attacks, journal, backend, neutral=neutral)
+    _, first, *rest = [one.record for one in stored]
+    batch = Batch(backend, roots, problem_sets, journal, bait, {}, {})
+    for record in rest[1::2]:
+        assert record.score <= first.score
+        check_record(batch, record, record.score)
+    assert {record.score for record in rest[::2]} == {batch.full(slug)}
 
 
 # --- the intake

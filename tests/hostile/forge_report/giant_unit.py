@@ -1,10 +1,10 @@
-# Says that it loads a part with a name of 8 MB, and ends there: the name would go back to the next guest.
+# Says that it loads a part whose name fills a frame, and ends there: the name would go back to the next guest.
 # reason: no answer
 import os
 
 from autograder.runtime import wire
 
-for piece in wire.frame(("unit", "x" * (8 * 2**20 - 100))):
+for piece in wire.frame(("unit", "x" * (8 * 2**20 - 19))):
     view = memoryview(piece).cast("B")
     while view:
         view = view[os.write(3, view):]
