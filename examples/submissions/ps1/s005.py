@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 
-# --- Question 1: A blend of values (core, 3 points)
+# --- Question 1: A blend of values (core, 3 points, 10 minutes, easy)
 
 def mix(weights: np.ndarray, values: np.ndarray) -> np.ndarray | float:
     """Blend values in the proportions given by weights: the sum over j of weights[j] * values[j].
@@ -25,7 +25,7 @@ def mix(weights: np.ndarray, values: np.ndarray) -> np.ndarray | float:
     raise NotImplementedError("not done yet")
 
 
-# --- Question 2: From scores to weights (core, 6 points)
+# --- Question 2: From scores to weights (core, 6 points, 20 minutes, moderate)
 
 def softmax(scores: np.ndarray, axis: int = -1) -> np.ndarray:
     """Turn scores into weights: exp(score), divided by the sum of exp(score) along an axis.
@@ -40,7 +40,20 @@ def softmax(scores: np.ndarray, axis: int = -1) -> np.ndarray:
     raise NotImplementedError("not done yet")
 
 
-# --- Question 3: Scores that do not grow with the width (core, 4 points)
+# --- Question 3: Predict before you read on (core, 1 point, 2 minutes, easy)
+
+# A query meets sixteen keys. All of them hold 1024 random numbers with mean 0 and variance 1. The score of a key is its
+# dot product with the query, and softmax turns the sixteen scores into weights. How large is the largest weight, on
+# average? An even split would give each key 1/16, about .06.
+#   "a" about .06, for all keys are alike
+#   "b" about .25
+#   "c" about .6
+#   "d" more than .9
+# Any answer earns the point, as long as it is one letter in quotes. Commit to one before you read on.
+guess_sharpness = None
+
+
+# --- Question 4: Scores that do not grow with the width (core, 4 points, 15 minutes, easy)
 
 def scaled_scores(queries: np.ndarray, keys: np.ndarray) -> np.ndarray:
     """Compare every query with every key: their dot product, divided by the square root of their width d.
@@ -55,7 +68,7 @@ def scaled_scores(queries: np.ndarray, keys: np.ndarray) -> np.ndarray:
     raise NotImplementedError("not done yet")
 
 
-# --- Question 4: The whole layer (core, 7 points)
+# --- Question 5: The whole layer (core, 7 points, 25 minutes, moderate)
 
 def attention(
     queries: np.ndarray, keys: np.ndarray, values: np.ndarray, mask: np.ndarray | None = None
@@ -75,7 +88,7 @@ def attention(
     raise NotImplementedError("not done yet")
 
 
-# --- Question 5: What may not be read (deepen, 8 points)
+# --- Question 6: What may not be read (deepen, 8 points, 35 minutes, hard)
 
 def causal_mask(n: int) -> np.ndarray:
     """Say which of n positions each position may read when it may read itself and everything before it.
@@ -102,7 +115,7 @@ def masked_softmax(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
     raise NotImplementedError("not done yet")
 
 
-# --- Question 6: Where an average cannot go (deepen, 7 points)
+# --- Question 7: Where an average cannot go (deepen, 7 points, 60 minutes, hard)
 
 TRIANGLE = np.array([[1.0, 1.0], [3.0, 1.0], [2.0, 3.0]])  # three value vectors, one a row
 
@@ -128,7 +141,7 @@ def leaves_hull(point: np.ndarray, values: np.ndarray, tolerance: float = 1e-6) 
 escaping_projection = None
 
 
-# --- Question 7: The table as a picture (deepen, 6 points)
+# --- Question 8: The table as a picture (deepen, 6 points, 20 minutes, easy)
 
 def heatmap(weights: np.ndarray, tokens: list[str]) -> Figure:
     """Draw a table of weights as shades, so that a reader sees who reads whom.
@@ -146,7 +159,7 @@ def heatmap(weights: np.ndarray, tokens: list[str]) -> Figure:
     raise NotImplementedError("not done yet")
 
 
-# --- Question 8: Reading numbers and pictures (deepen, 4 points)
+# --- Question 9: Reading numbers and pictures (deepen, 4 points, 10 minutes, easy)
 
 # Each answer is one letter in quotes, such as "a".
 
@@ -169,7 +182,16 @@ survivors = None
 cell = None
 
 
-# --- Question 9: Does a large weight mean a cause? (research, 5 points, read by a person)
+# --- Question 10: Predict before you read on (research, 1 point, 2 minutes, easy)
+
+# Three items have the values 20, 40 and 30 and the weights .2, .2 and .6, so the output is 30. Now the third item, with
+# by far the largest weight, is deleted, and the other two share the budget in proportion to their weights. What is the
+# output then? Write a number.
+# Any answer earns the point, as long as it is a number. Commit to one before you read on.
+guess_effect = None
+
+
+# --- Question 11: Does a large weight mean a cause? (research, 5 points, 30 minutes, moderate, read by a person)
 
 # The heatmap shows that "it" puts its largest weight on "cat". Someone concludes: the word "cat" made the model predict
 # "tired". In 100 to 200 words: say why the weight alone does not show this, describe one experiment that would test it,
