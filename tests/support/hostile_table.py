@@ -52,7 +52,8 @@ KINDS = {
     ),
     "lie_with_values": (
         "lie with values",
-        "answers cross as plain data by exact type; dtype, shape and finiteness are checked; every call is made twice",
+        "answers cross as plain data, of a subclass only what it holds; dtype, shape and finiteness are checked; every call "
+        "is made twice",
     ),
     "forge_report": (
         "forge the report",

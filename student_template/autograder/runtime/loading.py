@@ -42,6 +42,7 @@ WAITING_SHARE = 3
 CHANGED = "the function changes its argument in place; work on a copy"
 
 MAX_PROBLEMS = 50
+MAX_NAMES = 5000  # `from pylab import *` alone brings a thousand
 IGNORED = "Ignored"  # the type of a report about what has no effect here; it is no error
 _FUTURE = functools.reduce(operator.or_, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names))
 
@@ -161,7 +162,7 @@ def load(
         namespace, given = load_form(path, source, seconds, definitions_only, on_unit, problems)
     loading_now = False
     names = [name for name, value in namespace.items() if name not in given and name[:1] != "_" and not _is_future(value)]
-    return namespace, {"problems": problems.reports, "names": [name[:100] for name in names[:500]]}
+    return namespace, {"problems": problems.reports, "names": [name[:100] for name in names[-MAX_NAMES:]]}
 
 
 def _is_future(value: object) -> bool:

@@ -101,7 +101,8 @@ class _Timing(Magics):
     @line_cell_magic
     def prun(self, line: str, cell: str | None = None, local_ns: dict[str, Any] | None = None) -> Any:
         """Run the cell or the line without profiling it."""
-        self.time(line, cell, local_ns)
+        _, statement = self.parse_options(line, "D:l:rs:T:q", list_all=True, posix=False)
+        self.time(statement, cell, local_ns)
 
     @no_var_expand
     @needs_local_scope
