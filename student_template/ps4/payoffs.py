@@ -8,7 +8,7 @@ BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#6
 WIDTHS = [4, 16, 64, 256, 1024]
 
 
-def against_width(axes, label):
+def _against_width(axes, label):
     axes.set_xscale("log", base=4)
     axes.set_xticks(WIDTHS, [str(d) for d in WIDTHS])
     axes.set_xlabel("width d")
@@ -65,7 +65,7 @@ def sqrt_d_table(work):
         axes.plot(WIDTHS, table[:, 3 + column], color=BLUE, marker="o", label="divided by √d")
         landmark = {1: np.log(16), 2: 1 / 16}[column]
         axes.axhline(landmark, color=GREY, linewidth=1, linestyle=":", label="even split")
-        against_width(axes, label)
+        _against_width(axes, label)
         axes.set_ylim(0, 2.95 if column == 1 else 1.0)
     predicted = {"a": 0.06, "b": 0.25, "c": 0.5, "d": 0.95}.get(work.guess_winner)
     if predicted is not None:
@@ -112,7 +112,7 @@ def jacobian(work):
     unscaled, scaled = np.transpose(norms)
     means.plot(WIDTHS, unscaled, color=RED, marker="s", linestyle="--", label="unscaled")
     means.plot(WIDTHS, scaled, color=BLUE, marker="o", label="divided by √d")
-    against_width(means, "mean norm of the Jacobian")
+    _against_width(means, "mean norm of the Jacobian")
     means.set_ylim(0, 0.36)
     means.legend()
     shares = np.linspace(1 / 16, 1.0, 100)
@@ -201,7 +201,7 @@ def two_relations(work):
     return figure
 
 
-def random_block(rng, width, hidden):
+def _random_block(rng, width, hidden):
     """A block with random weights of the usual size, gains of one and shifts of zero."""
     block = {name: rng.standard_normal((width, width)) / np.sqrt(width) for name in ("w_q", "w_k", "w_v", "w_o")}
     block["w_1"], block["b_1"] = rng.standard_normal((width, hidden)) / np.sqrt(width), np.zeros(hidden)
@@ -219,7 +219,7 @@ def block(work):
     moves at all.
     """
     rng = np.random.default_rng(7)
-    x, weights = rng.standard_normal((8, 16)), random_block(rng, 16, 64)
+    x, weights = rng.standard_normal((8, 16)), _random_block(rng, 16, 64)
     changed = x.copy()
     changed[4] = rng.standard_normal(16)
     figure, axes = plt.subplots(figsize=(6, 3.4), layout="constrained")
@@ -241,7 +241,7 @@ def depth(work):
     them grow. Norms tame the growth.
     """
     rng = np.random.default_rng(0)
-    x, blocks = rng.standard_normal((16, 32)), [random_block(rng, 32, 128) for _ in range(12)]
+    x, blocks = rng.standard_normal((16, 32)), [_random_block(rng, 32, 128) for _ in range(12)]
 
     def attend(block):
         return lambda tokens: work.multi_head_attention(tokens, *(block[name] for name in ("w_q", "w_k", "w_v", "w_o")), 4)[
