@@ -114,7 +114,7 @@ def test_a_hidden_test_shows_title_and_hint_and_its_message_only_to_staff(contai
     assert points(results) == {"double": 0, "softmax": 4, "apply": 3}
     shown = read_by_student(results)
     assert "Any array, of any shape, and it is left as it was." in shown
-    assert "Hint: Any shape will do." in shown
+    assert "Hint: Any shape will do." not in shown, "a likely slip says more than the test's own hint"
     assert "Likely slip: You may be squaring." in shown
     assert "1234567" not in shown, "an input of a hidden test"
     assert "<b>\N{REPLACEMENT CHARACTER}[31mI was here" in shown

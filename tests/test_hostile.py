@@ -351,7 +351,10 @@ def test_the_table_holds_nothing_that_a_terminal_obeys(batch: Batch) -> None:
     stored = [one for one in batch.results.values() if one.record.provenance.problem_set == "tiny"]
     unreadable = [Unreadable("\x1b[2J\u202e=cmd", "\x1b]0;owned\x07")]
     Console(file=text, width=200, color_system=None).print(grades_table(batch.problem_sets["tiny"], stored, unreadable))
-    assert not OBEYED.search(text.getvalue())
+    # Tabs separate the columns where no terminal reads them; a text brings none of its own.
+    heading, *lines = text.getvalue().splitlines()
+    assert {line.count("\t") for line in lines if "\t" in line} == {heading.count("\t")}
+    assert not OBEYED.search(text.getvalue().replace("\t", ""))
 
 
 @pytest.mark.slow

@@ -535,7 +535,8 @@ def test_magics_of_the_students_own_run() -> None:
     assert (namespace["x"], namespace["text"]) == (42, "any words\n")
 
 
-def test_a_module_runs_as_if_there_were_no_ipython() -> None:
+def test_a_module_runs_as_if_there_were_no_ipython(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(builtins, "__IPYTHON__", raising=False)  # a notebook of an earlier test may have left it
     source = "import builtins, IPython\nshell = IPython.get_ipython()\nflag = hasattr(builtins, '__IPYTHON__')\n"
     namespace, _ = module(source)
     assert (namespace["shell"], namespace["flag"]) == (None, False)

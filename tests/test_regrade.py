@@ -144,7 +144,6 @@ def test_grading_by_changed_tests_changes_nothing_and_says_so(story: Story) -> N
 
 def test_a_regrade_shows_old_and_new_points_and_why(story: Story) -> None:
     text = story.answers["regraded"].stdout
-    assert "regrade 1: 3 of 5 attempts change" in text
     rows = [line.split() for line in text.splitlines() if re.match(r" *s\d\d\d ", line)]
     assert [row[:5] for row in rows] == [[student, "1", "softmax", "3", "4"] for student in ("s001", "s004", "s005")]
     assert text.count("test_softmax_large: failed → passed") == 3
@@ -204,7 +203,7 @@ def test_an_attempt_after_the_regrade_is_graded_by_todays_tests(story: Story) ->
 
 def test_the_history_of_a_student_says_what_counts(story: Story) -> None:
     def rows(name: str) -> list[tuple[str, str, bool]]:
-        lines = re.findall(r"^ *1 +unknown +(\d): \S+ +([\d.]+)(.*)$", story.answers[name].stdout, re.M)
+        lines = re.findall(r"^1\tunknown\t(\d): \S+\t([\d.]+)(.*)$", story.answers[name].stdout, re.M)
         return [(run, points, "yes: the grade" in rest) for run, points, rest in lines]
 
     assert rows("shown") == [("1", "9", True), ("2", "10", False)]
@@ -252,7 +251,7 @@ def test_a_fault_of_the_grader_changes_nothing_and_is_tried_again(continued: Tin
     answer = continued.run("regrade", "tiny", "--only", "s001", "--apply")
     assert answer.exit_code == 1
     assert "grader fault, points stay" in answer.stdout
-    assert "0 of 0 attempts change" in answer.stdout
+    assert answer.stdout.count("\ns001\t") == 1
     assert continued.points() == before
     # Mended in another way than before, so that it must be graded.
     continued.change_tests(broken, "x[0] = +MARK")

@@ -145,7 +145,7 @@ def _literal(value: Any) -> str:
     if not isinstance(value, str):
         return repr(value)
     text = _unmarked(value)
-    return repr(text) if "'''" in text else f"r'''\n{text}'''"
+    return repr(text) if "'''" in text or "\n" not in text else f"r'''\n{text}'''"
 
 
 def _unmarked(source: str) -> str:
