@@ -144,7 +144,7 @@ def test_grading_by_changed_tests_changes_nothing_and_says_so(story: Story) -> N
 
 def test_a_regrade_shows_old_and_new_points_and_why(story: Story) -> None:
     text = story.answers["regraded"].stdout
-    rows = [line.split() for line in text.splitlines() if re.match(r" *s\d\d\d ", line)]
+    rows = [line.split("\t") for line in text.splitlines() if re.match(r"s\d\d\d\t", line)]
     assert [row[:5] for row in rows] == [[student, "1", "softmax", "3", "4"] for student in ("s001", "s004", "s005")]
     assert text.count("test_softmax_large: failed → passed") == 3
     assert "it does not count yet; `course regrade tiny --apply` takes it over" in text
