@@ -58,12 +58,11 @@ def rehearse(
     tolerances: dict[str, list[tuple[int, float]]] = {}
     bench.trial = rehearsal = Trial(first)
     for item in items:
-        begun = time.process_time()
         first.begin(item.name, call_seconds(item))
         with audited(lenient=False) as audit:
             runtestprotocol(item, nextitem=None, log=False)
         tolerances[item.name] = audit.tolerances
-        found.seconds[item.name] = time.process_time() - begun
+        found.seconds[item.name] = bench.cpu_seconds
     found.cut_short = first.cut_short
     failures = [
         outcome
@@ -99,9 +98,8 @@ def rehearse_to_the_end(bench: Bench, item: pytest.Item, reference: ModuleType, 
     """Run a test that was cut short once more, with the calls that take long: how long is it by itself, and does it pass?"""
     runner = Patient(reference, asked)
     before, bench.trial = bench.trial, Trial(runner)
-    begun = time.process_time()
     runtestprotocol(item, nextitem=None, log=False)
-    found.seconds[item.name] = time.process_time() - begun - runner.spent
+    found.seconds[item.name] = bench.cpu_seconds - runner.spent
     found.cut_short.discard(item.name)
     if bench.trial.outcomes[item.name].status is not Status.PASSED:
         found.failed.add(item.name)

@@ -36,6 +36,8 @@ from autograder.record import Record
 
 # A worker that is silent for longer than a submission's whole time and this has a fault of its own.
 MARGIN_SECONDS = 60.0
+# So long may a worker take to collect the tests and to run them on the reference.
+START_SECONDS = 300.0
 TRIES = 2
 SHOWN = 10  # tests named in one message
 Key = TypeVar("Key", bound=Hashable)
@@ -52,7 +54,7 @@ class _Worker(Generic[Key]):
     complaints: Any
     ready: bool = False
     key: Key | None = None
-    deadline: float = field(default_factory=lambda: time.monotonic() + MARGIN_SECONDS)
+    deadline: float = field(default_factory=lambda: time.monotonic() + START_SECONDS)
 
     def give(self, key: Key, task: Task, seconds: float) -> None:
         self.key = key

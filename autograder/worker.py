@@ -72,15 +72,15 @@ class GradingBench(Bench):
         """The reference solution."""
         return self.solution
 
-    def generator(self, item: pytest.Item) -> np.random.Generator:
+    def generator(self, name: str, hidden: bool) -> np.random.Generator:
         """Public tests draw as they do at home, hidden ones from the course's secret."""
-        return keyed(self.key.value, item.name) if is_hidden(item) else super().generator(item)
+        return keyed(self.key.value, name) if hidden else super().generator(name, hidden)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_pyfunc_call(self) -> Generator[None, object, object]:
         """Bound what a test's own code may use of this process."""
         with allowance(self.memory_bytes):
-            return (yield)
+            return (yield from super().pytest_pyfunc_call())
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         if self.broken:

@@ -13,6 +13,7 @@ for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
 import argparse
+import functools
 import inspect
 import sys
 from collections import Counter
@@ -28,6 +29,7 @@ sys.path.insert(0, str(ROOT))
 from autograder import variants
 from autograder.course import ProblemSet, load_course
 from autograder.testing.bench import seeded
+from autograder.testing.computed import arguments
 from autograder.testing.ledger import Ledger
 from autograder.testing.student import LocalRunner, Student
 from autograder.worker import import_file
@@ -69,13 +71,10 @@ def main() -> int:
                 fixed = "rng" not in inspect.signature(test).parameters
                 if question not in ("", asked) or (fixed and seed > options.first):
                     continue
-                fixtures = {
-                    "student": Student(LocalRunner(namespace, {})), "ledger": ledger, "rng": seeded(seed, name),
-                    "reference": solution,
-                }  # fmt: skip
+                given = {"student": Student(LocalRunner(namespace, {})), "ledger": ledger, "reference": solution}
                 runs[answer] += 1
                 try:
-                    test(**{fixture: fixtures[fixture] for fixture in inspect.signature(test).parameters})
+                    test(**arguments(test, given, functools.partial(seeded, seed)))
                 except Exception as error:
                     failures.setdefault((answer, name), []).append(f"seed {seed}: {error}".partition("\n")[0])
     print(f"{problem_set.slug}: {len(tests)} hidden tests, {options.seeds} seeds, {len(answers)} right answers")

@@ -17,8 +17,8 @@ alarms really are is computed where a test says so, and measured in `ps2_false_a
 from __future__ import annotations
 
 import argparse
+import functools
 import hashlib
-import inspect
 import os
 import sys
 import time
@@ -37,6 +37,7 @@ from autograder.run import graded
 from autograder.secret import VARIABLE
 from autograder.suite import import_file
 from autograder.testing.bench import keyed, seeded
+from autograder.testing.computed import arguments
 from autograder.testing.ledger import Ledger
 from autograder.testing.student import LocalRunner, Student
 
@@ -67,16 +68,15 @@ class Tests:
         self.public = {name: test for name, (test, _, hidden) in found.items() if not hidden}
         self.hidden = {name: test for name, (test, _, hidden) in found.items() if hidden}
         self._seed = problem_set.assignment.seed
-        self._fixtures = {"ledger": ledger, "reference": import_file(problem_set.solution)}
+        self._given = {"ledger": ledger, "reference": import_file(problem_set.solution)}
 
     def first_failure(self, tests: dict[str, Test], namespace: dict[str, Any], key: bytes = b"") -> str:
         """The first test that does not pass, and why; empty if all do."""
         runner = LocalRunner(namespace, {"names": list(namespace)})
         for name, test in tests.items():
-            rng = keyed(key, name) if key else seeded(self._seed, name)
-            given = {**self._fixtures, "student": Student(runner), "rng": rng}
+            generators = functools.partial(keyed, key) if key else functools.partial(seeded, self._seed)
             try:
-                test(**{fixture: given[fixture] for fixture in inspect.signature(test).parameters})
+                test(**arguments(test, {**self._given, "student": Student(runner)}, generators))
             except Exception as error:
                 return f"{name}: {type(error).__name__}: {str(error).partition(chr(10))[0]}"
         return ""

@@ -45,7 +45,7 @@ def question_tests(source: str, question: str) -> str:
     nodes = ast.parse(source).body
     kept = {index for index, node in enumerate(nodes) if _question(node) == question or _is_import(node)}
     while True:
-        used = {name.id for index in kept for name in ast.walk(nodes[index]) if isinstance(name, ast.Name)}
+        used = {name for index in kept for node in ast.walk(nodes[index]) for name in _asks_for(node)}
         more = {index for index, node in enumerate(nodes) if not _question(node) and used & _defines(node)}
         if more <= kept:
             return ast.unparse(ast.Module([nodes[index] for index in sorted(kept)], [])) + "\n"
@@ -59,6 +59,11 @@ def _question(node: ast.stmt) -> str:
             if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "graded":
                 return str(ast.literal_eval(decorator.args[0]))
     return ""
+
+
+def _asks_for(node: ast.AST) -> set[str]:
+    """What a node needs by name: a variable, or what a test has as a parameter because it is computed once."""
+    return {node.id} if isinstance(node, ast.Name) else {node.arg} if isinstance(node, ast.arg) else set()
 
 
 def _is_import(node: ast.stmt) -> bool:
