@@ -7,7 +7,7 @@ honest work the verdict is the engine's own, because the same test functions run
 from __future__ import annotations
 
 import contextlib
-import inspect
+import functools
 import io
 import json
 import sys
@@ -21,6 +21,7 @@ import pytest
 
 from autograder.kit.local import explain
 from autograder.testing.bench import HIDDEN, Outcome, Status, block, keyed, outcome_of, seeded
+from autograder.testing.computed import arguments
 from autograder.testing.forms import prediction_outcome
 from autograder.testing.ledger import Ledger
 from autograder.testing.marks import Graded
@@ -56,16 +57,13 @@ def run_tests(namespace: dict[str, Any], suite: Suite, only: str = "") -> list[O
         for name in (name for name in tests if name in wanted):
             test, mark, hidden = tests[name]
             student = Student(runner)
-            fixtures = {
-                "student": student,
-                "ledger": Ledger(suite["ledger"]),
-                "rng": keyed(bytes.fromhex(suite["key"]), name) if hidden else seeded(suite["seed"], name),
-                "reference": reference,
-            }
+            given = {"student": student, "ledger": Ledger(suite["ledger"]), "reference": reference}
+            key, seed = suite["key"], suite["seed"]
+            generators = functools.partial(keyed, bytes.fromhex(key)) if hidden else functools.partial(seeded, seed)
             started, raised = time.perf_counter(), None
             try:
                 block(mark, outcomes)
-                test(**{fixture: fixtures[fixture] for fixture in inspect.signature(test).parameters})
+                test(**arguments(test, given, generators))
             except (Exception, pytest.fail.Exception) as error:
                 raised = pytest.ExceptionInfo.from_exception(error)
             outcomes[name] = outcome_of(name, mark, hidden, raised, time.perf_counter() - started, student)
@@ -99,7 +97,9 @@ def graded_tests(suite: Suite) -> dict[str, tuple[Test, Graded, bool]]:
     }
 
 
+@functools.lru_cache(maxsize=16)
 def _module(name: str, source: str) -> types.ModuleType:
+    """A module of the suite's; kept, for what it computes once is kept with it."""
     module = types.ModuleType(name.removesuffix(".py"))
     exec(compile(source, name, "exec", dont_inherit=True), vars(module))
     return module

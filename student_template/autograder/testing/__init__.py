@@ -3,6 +3,7 @@
 from autograder.runtime.figures import AxesView, ColorbarView, FigureView, ImageView, LineView
 from autograder.runtime.wire import Foreign
 from autograder.testing.callbacks import Refusal, callback
+from autograder.testing.computed import computed_once
 from autograder.testing.marks import graded
 from autograder.testing.student import Mismatch, StudentError
 from autograder.testing.values import (
@@ -35,6 +36,7 @@ __all__ = [
     "boolean",
     "callback",
     "close",
+    "computed_once",
     "figure",
     "fraction",
     "graded",

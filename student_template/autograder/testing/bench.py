@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import hmac
+import time
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -12,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autograder.testing.computed import Generators
 from autograder.testing.ledger import Ledger
 from autograder.testing.marks import Graded, graded_mark
 from autograder.testing.student import AlreadyStopped, NotDone, Runner, Stopped, Student, StudentError, Undefined
@@ -117,6 +120,7 @@ class Bench:
         self.ledger_rows = ledger
         self.seed = seed
         self.trial = trial
+        self.cpu_seconds = 0.0  # of the last test's own code, without what was computed for it
 
     @pytest.fixture
     def student(self) -> Student:
@@ -133,11 +137,24 @@ class Bench:
     @pytest.fixture
     def rng(self, request: pytest.FixtureRequest) -> np.random.Generator:
         """A generator of the test's own: the same for every submission, and another for every test."""
-        return self.generator(request.node)
+        return self.generator(request.node.name, is_hidden(request.node))
 
-    def generator(self, item: pytest.Item) -> np.random.Generator:
-        """What a test draws from: the problem set's published seed."""
-        return seeded(self.seed, item.name)
+    @pytest.fixture
+    def generators(self, request: pytest.FixtureRequest) -> Generators:
+        """The generators of what is computed once for the tests of this file."""
+        return functools.partial(self.generator, hidden=is_hidden(request.node))
+
+    def generator(self, name: str, hidden: bool) -> np.random.Generator:
+        """What a test of that name draws from: the problem set's published seed."""
+        return seeded(self.seed, name)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_pyfunc_call(self) -> Generator[None, object, object]:
+        begun = time.process_time()
+        try:
+            return (yield)
+        finally:
+            self.cpu_seconds = time.process_time() - begun
 
     def pytest_configure(self, config: pytest.Config) -> None:
         config.addinivalue_line("markers", "graded(mark): a test that earns points; see autograder.testing.graded")
