@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from autograder.authoring.publish import shipped_lines
 from autograder.authoring.rendering import code_lines, module, readme
 from autograder.authoring.stubs import solution_blocks, stub
 from autograder.course import CourseError, ProblemSet
@@ -21,6 +22,8 @@ MAX_TEXT = 20_000
 MAX_VARIABLES = 30  # strings under other names that are looked at
 FEWEST_WORDS = 5  # fewer are a remark, not an essay
 _QUOTES = ('"""', "'''")
+# What stands above a question's stub, in whatever version of the template.
+_BANNER = re.compile(r"# (?:--- )?Question \d+: ")
 _NO_PYTHON = {"SyntaxError", "IndentationError", "TabError"}
 _UNREADABLE = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
 
@@ -70,12 +73,12 @@ class EssayFinder:
 
     @functools.cached_property
     def _template_lines(self) -> frozenset[str]:
-        """All lines of what students received."""
+        """All lines of what students received, also in earlier releases."""
         try:
             blocks = solution_blocks(self._problem_set)
             stubs = {name: stub(block, self._problem_set.solution) for name, block in blocks.questions.items()}
             texts = [readme(self._problem_set), module(self._problem_set, blocks.set_up, stubs)]
-            texts += code_lines(self._problem_set)
+            texts += [*code_lines(self._problem_set), *shipped_lines(self._problem_set)]
         except CourseError:
             return frozenset()  # then the course's own lines are shown to the reader as well
         return frozenset(line.strip() for text in texts for line in text.splitlines())
@@ -145,7 +148,8 @@ def _beside(name: str, cells: Sequence[Cell], template: frozenset[str]) -> Itera
             lines = _prose_around(cell.text, assignment)
         else:
             lines = filter(_is_comment, cell.text.splitlines())
-        text = "\n".join(line for line in lines if line.strip() not in template).strip()
+        own_lines = (line for line in lines if line.strip() not in template and not _BANNER.match(line.strip()))
+        text = "\n".join(own_lines).strip()
         if text:
             yield text, f"{'cell' if cell.number else 'comments'} {cell.number or 'beside the variable'}"
 

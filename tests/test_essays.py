@@ -51,6 +51,9 @@ def test_a_text_is_bounded() -> None:
         (cells(f" ## The lesson\n\n{ESSAY}", STUB), "cell 1"),
         (cells(STUB, "x = 1", f" {ESSAY}", 'check("causation")'), "cell 3"),
         (cells("x = 1", f"{STUB}\n# {ESSAY}"), "cell 2"),
+        # The banner of an earlier template, which the course's own lines do not hold any more.
+        (cells(f"# Question 9: Does a large weight mean a cause? (research, 5 points)\n\n{STUB}"), ""),
+        (cells(f"# --- Question 9: Does a large weight mean a cause? (5 points)\n\n{STUB}", f" {ESSAY}"), "cell 2"),
         (cells(f'{STUB}\n"""\n{ESSAY}\n"""'), "cell 1"),
         (cells(f'{STUB}\n"{ESSAY}"'), "cell 1"),
         (cells(f"# Say why the weight alone does not show this.\n# {ESSAY}\ncausation = None"), "cell 1"),

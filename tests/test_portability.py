@@ -12,7 +12,7 @@ import pytest
 from autograder.kit.portability import Grader, newer_syntax, warnings_for
 
 ROOT = Path(__file__).resolve().parents[1]
-GRADER = Grader("3.11", ["numpy", "matplotlib", "ipython"])
+GRADER = Grader("3.11", ["numpy", "matplotlib", "ipython"], ["numpy", "matplotlib", "mpl_toolkits", "IPython", "PIL"])
 
 
 def warned(text: str, folder: Path) -> list[str]:
@@ -59,6 +59,12 @@ def test_what_the_grader_has_gives_no_warning(text: str, tmp_path: Path) -> None
         ("try:\n    import pandas\nexcept ValueError:\n    pass", "the grader has no `pandas`"),
         ("%matplotlib inline\nimport pandas", "line 2: the grader has no `pandas`"),
         ("!pip install pandas\nimport pandas", "line 2: the grader has no `pandas`"),
+        ("import msvcrt", "line 1: `msvcrt` is there on Windows only"),
+        ("from itertools import batched", "line 1: `itertools.batched` is new in Python 3.12, and the grader has 3.11"),
+        ("import itertools as it\nit.batched('abc', 2)", "line 2: `itertools.batched` is new"),
+        ("import collections.abc\ncollections.abc.Buffer", "line 2: `collections.abc.Buffer` is new"),
+        ("from collections import abc\nabc.Buffer", "line 2: `collections.abc.Buffer` is new"),
+        ("from compression import zstd", "line 1: `compression` is new in Python 3.14"),
     ],
 )
 def test_what_the_grader_lacks_gives_one_warning(text: str, warning: str, tmp_path: Path) -> None:
@@ -66,6 +72,15 @@ def test_what_the_grader_lacks_gives_one_warning(text: str, warning: str, tmp_pa
     (tmp_path / "package").mkdir()
     (said,) = warned(text + "\n" + text.splitlines()[-1], tmp_path) if "\n" not in text else warned(text, tmp_path)
     assert warning in said
+
+
+def test_what_a_later_python_has_no_more_is_named(tmp_path: Path) -> None:
+    grader = Grader("3.13", ["numpy"], ["numpy"])
+    text = "import imp, cgi\nfrom itertools import batched\nimport numpy"
+    assert warnings_for([("", text)], tmp_path, "ps1", grader) == [
+        "line 1: `imp` is gone since Python 3.12, and the grader has 3.13",
+        "line 1: `cgi` is gone since Python 3.13, and the grader has 3.13",
+    ]
 
 
 def test_what_a_notebook_writes_itself_it_may_import(tmp_path: Path) -> None:

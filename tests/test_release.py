@@ -13,7 +13,14 @@ from pathlib import Path
 import pytest
 
 from autograder.authoring.new import new_problem_set
-from autograder.authoring.publish import manifest, solution_files, uncommitted, version_problems
+from autograder.authoring.publish import (
+    manifest,
+    release_record,
+    shipped_lines,
+    solution_files,
+    uncommitted,
+    version_problems,
+)
 from autograder.authoring.release import problem_set_files
 from autograder.course import Course, ProblemSet, load_course
 from autograder.platforms.archive import archive
@@ -98,6 +105,20 @@ def test_what_is_out_changes_only_with_a_higher_version(committed: Path) -> None
     assert version_problems(*loaded(committed)) == []
     change(committed, "assignment.yml", "version: 0.2.0", "version: 0.0.9")
     assert "version 0.0.9 is older than 0.1.0, which is out" in version_problems(*loaded(committed))
+
+
+def test_lines_of_earlier_releases_are_still_known(committed: Path) -> None:
+    _, problem_set, files = loaded(committed)
+    assert shipped_lines(problem_set) == frozenset()
+    path_of(committed, "released.json").write_text(json.dumps(release_record(problem_set, files)), encoding="utf-8")
+    first = shipped_lines(problem_set)
+    assert {"# ps7: a title", 'sys.path.insert(0, "..")  # where the folder `autograder` lies'} <= first
+    change(committed, "handout.md", "and the next question.", "and more.")
+    _, problem_set, files = loaded(committed)
+    path_of(committed, "released.json").write_text(json.dumps(release_record(problem_set, files)), encoding="utf-8")
+    second = shipped_lines(problem_set)
+    assert first < second
+    assert all("and more." in line for line in second - first)
 
 
 def test_solutions_go_out_without_markers_and_still_run(committed: Path) -> None:

@@ -52,8 +52,22 @@ def differences(problem_set: ProblemSet, files: Mapping[str, bytes]) -> list[str
     ]
 
 
+def release_record(problem_set: ProblemSet, files: Mapping[str, bytes]) -> dict[str, Any]:
+    """What the course keeps of a release: its manifest, and all lines of text that students received, in it or earlier."""
+    slug, module = problem_set.slug, problem_set.assignment.module
+    texts = [files[name].decode() for name in (f"{slug}/README.md", f"{slug}/{module}.py")]
+    texts += ["".join(cell["source"]) for cell in json.loads(files[f"{slug}/{module}.ipynb"])["cells"]]
+    lines = {line.strip() for text in texts for line in text.splitlines()} | shipped_lines(problem_set)
+    return {**manifest(problem_set, files), "lines": sorted(lines - {""})}
+
+
+def shipped_lines(problem_set: ProblemSet) -> frozenset[str]:
+    """The lines of text in all releases so far, without the spaces around them."""
+    return frozenset((released(problem_set) or {}).get("lines", ()))
+
+
 def released(problem_set: ProblemSet) -> dict[str, Any] | None:
-    """The manifest of what is out; `None` if the problem set was never released."""
+    """The record of what is out; `None` if the problem set was never released."""
     path = problem_set.folder / RELEASED
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 

@@ -195,6 +195,7 @@ def _description(course: Course, problem_set: ProblemSet, public: str, points: d
         "seed": assignment.seed,
         "python": course.settings.python,
         "packages": libraries.OFFERED,
+        "modules": libraries.offered_modules(course.settings.python),
         "questions": [
             {
                 "id": question.id,

@@ -158,7 +158,15 @@ def _check(course: Course, problem_set: ProblemSet) -> None:
 
 
 def _release(course: Course, problem_set: ProblemSet, jobs: int) -> None:
-    from autograder.authoring.publish import MANIFEST, RELEASED, dump, manifest, uncommitted, version_problems
+    from autograder.authoring.publish import (
+        MANIFEST,
+        RELEASED,
+        dump,
+        manifest,
+        release_record,
+        uncommitted,
+        version_problems,
+    )
 
     files, own = _built(course, problem_set)
     problems = uncommitted(course.root) + version_problems(course, problem_set, own)
@@ -169,7 +177,7 @@ def _release(course: Course, problem_set: ProblemSet, jobs: int) -> None:
     _write_template(course, files)
     bundle = archive({**files, f"{problem_set.slug}/{MANIFEST}": dump(manifest(problem_set, files))})
     _write_dist(course, f"{_versioned(problem_set)}.zip", bundle)
-    (problem_set.folder / RELEASED).write_bytes(dump(manifest(problem_set, own)))
+    (problem_set.folder / RELEASED).write_bytes(dump(release_record(problem_set, own)))
     out.print(f"wrote  {(problem_set.folder / RELEASED).relative_to(course.root)}; commit it with student_template/")
 
 

@@ -46,7 +46,7 @@ class PathWatch:
             fcntl.ioctl(self.listener, _RECEIVE, notification)
             call, _, _, number, _, _, *arguments = _NOTIFICATION.unpack(notification)
             good = self._may(_CALLS[number], arguments)
-            fcntl.ioctl(self.listener, _SEND, _RESPONSE.pack(call, 0, 0 if good else -errno.EACCES, _GO_ON if good else 0))
+            fcntl.ioctl(self.listener, _SEND, _RESPONSE.pack(call, 0, 0 if good else -errno.ENOENT, _GO_ON if good else 0))
 
     def close(self) -> None:
         """Release the descriptors; calls that wait then fail."""

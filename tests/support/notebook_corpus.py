@@ -192,7 +192,9 @@ def in_kernel(cells: tuple[str, ...], folder: Path) -> Seen:
     kit = "import sys as _sys\n_sys.path.insert(0, '..')\nfrom autograder.kit import check as _check\n_check('softmax')"
     codes = [*cells, PROBE, kit]
     notebook = new_notebook(cells=[new_code_cell(code) for code in codes])
-    NotebookClient(notebook, timeout=120, allow_errors=True, resources={"metadata": {"path": str(work)}}).execute()
+    place = {"metadata": {"path": str(work)}}
+    quiet = ["--log-level=ERROR"]
+    NotebookClient(notebook, timeout=120, allow_errors=True, resources=place, extra_arguments=quiet).execute()
     names = frozenset(json.loads(_printed(notebook.cells[-2])))
     points = _printed(notebook.cells[-1]).split()
     return Seen(names - SHELLS_OWN, int(points[points.index("of") - 1]))
