@@ -90,8 +90,8 @@ class LocalBench(Bench):
             units = [("", text) for text in namespace.get("In", []) if isinstance(text, str)]
         self.problems = [problem_text(problem) for problem in report.get("problems", [])]
         self.warnings: list[str] = []
-        if "python" in self.description:  # not so in folders of earlier releases
-            grader = Grader(self.description["python"], self.description["packages"])
+        if "modules" in self.description:  # not so in folders of earlier releases
+            grader = Grader(*(self.description[key] for key in ("python", "packages", "modules")))
             self.warnings = warnings_for(units, folder, self.description["module"], grader)
         asked = [name for question in self.description["questions"] for name in question["names"]]
         self.own = Trial(LocalRunner(namespace, report, asked=asked))

@@ -1,12 +1,11 @@
 """What in a student's file works on their own machine and will not work for the grader, found without running it.
 
-These are the packages that the grader lacks, files that it does not get, and syntax newer than its Python.
+These are the packages that the grader lacks, files that it does not get, and what is newer than its Python.
 """
 
 from __future__ import annotations
 
 import ast
-import importlib.metadata
 import io
 import re
 import sys
@@ -25,16 +24,43 @@ _READERS = {
 _WRITERS = {"save", "savez", "savez_compressed", "savetxt", "savefig", "imsave", "tofile", "write_text", "write_bytes"}
 _WRITTEN_BY_MAGIC = re.compile(r"^%%(?:writefile|file)\s+(?:-a\s+)?(\S+)", re.MULTILINE)
 _EXPECTED = {"ImportError", "ModuleNotFoundError", "OSError", "FileNotFoundError", "IOError", "Exception", "BaseException"}
+# What is new in the standard library, and what is gone. Students' own Python may be newer than the grader's, or older.
+_NEW = {
+    (3, 12): """
+        asyncio.eager_task_factory collections.abc.Buffer itertools.batched math.sumprod random.binomialvariate
+        sys.monitoring types.get_original_bases typing.TypeAliasType typing.override
+    """,
+    (3, 13): """
+        copy.replace glob.translate math.fma os.process_cpu_count pathlib.UnsupportedOperation queue.ShutDown re.PatternError
+        statistics.kde statistics.kde_random typing.NoDefault typing.ReadOnly typing.TypeIs typing.get_protocol_members
+        typing.is_protocol warnings.deprecated
+    """,
+    (3, 14): """
+        annotationlib compression concurrent.interpreters functools.Placeholder heapq.heapify_max heapq.heappop_max
+        heapq.heappush_max heapq.heappushpop_max heapq.heapreplace_max io.Reader io.Writer operator.is_none
+        operator.is_not_none pathlib.types string.templatelib typing.evaluate_forward_ref
+    """,
+}
+_GONE = {
+    (3, 12): "asynchat asyncore distutils imp smtpd",
+    (3, 13): """
+        aifc audioop cgi cgitb chunk crypt imghdr lib2to3 mailcap msilib nis nntplib ossaudiodev pipes sndhdr spwd sunau
+        telnetlib uu xdrlib
+    """,
+}
+_WINDOWS = {"_winapi", "msilib", "msvcrt", "nt", "winreg", "winsound"}
+_LIBRARY = sys.stdlib_module_names | {name for names in (*_NEW.values(), *_GONE.values()) for name in names.split()}
 _FSTRING_STARTS = {"FSTRING_START", "TSTRING_START"}
 _FSTRING_ENDS = {"FSTRING_END", "TSTRING_END"}
 
 
 @dataclass(frozen=True)
 class Grader:
-    """What students are told of the grader: its Python ("3.11"), and the packages there beside the standard library."""
+    """What students are told of the grader: its Python ("3.11"), its packages, and all `modules` that these bring."""
 
     python: str
     packages: Sequence[str]
+    modules: Collection[str]
 
     @property
     def version(self) -> tuple[int, int]:
@@ -44,9 +70,14 @@ class Grader:
 
 @dataclass
 class _Found:
-    """The places of each kind of trouble, by what it is about; each is reported once."""
+    """The places of each kind of trouble, by what it is about; each is reported once.
+
+    `modules` are what names of the file stand for: `np` for `numpy`. `used` are dotted names of what was imported.
+    """
 
     imports: dict[str, str] = field(default_factory=dict)
+    modules: dict[str, str] = field(default_factory=dict)
+    used: dict[str, str] = field(default_factory=dict)
     absolute: dict[str, str] = field(default_factory=dict)
     read: dict[str, str] = field(default_factory=dict)
     written: set[str] = field(default_factory=set)
@@ -70,15 +101,18 @@ def warnings_for(units: Sequence[tuple[str, str]], folder: Path, module: str, gr
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
         _Visitor(unit, found).visit(tree)
-    own = {name.removesuffix(".py") for name in found.written}
-    lines = syntax[:1]
+    own = {name.removesuffix(".py") for name in found.written} | {module, "autograder"}
+    lines = syntax[:1] + list(_library(found, grader))
     for name, place in found.imports.items():
-        if name in own or name in (module, "autograder") or _is_offered(name, grader.packages):
+        if name in own or name in grader.modules or (name in _LIBRARY and name not in _WINDOWS):
             continue
         if (folder / f"{name}.py").is_file() or (folder / name).is_dir():
             lines.append(f"{place}: `{name}` lies beside your file, and only {module} is handed in; copy what you need")
+        elif name in _WINDOWS:
+            lines.append(f"{place}: `{name}` is there on Windows only, and the grader runs Linux")
         else:
-            lines.append(f"{place}: the grader has no `{name}`, only {_listed(grader.packages)} and the standard library")
+            packages = ", ".join(grader.packages)
+            lines.append(f"{place}: the grader has no `{name}`, only {packages} and the standard library")
     lines += [
         f"{place}: the grader has no {path!r}; a path on your own machine is not there"
         for path, place in found.absolute.items()
@@ -89,6 +123,22 @@ def warnings_for(units: Sequence[tuple[str, str]], folder: Path, module: str, gr
         if path not in found.written | found.absolute.keys() and Path(path).name != f"{module}.py"
     ]
     return lines
+
+
+def _library(found: _Found, grader: Grader) -> Iterator[str]:
+    """Sentences on what the standard library of the grader's Python lacks."""
+    for version, names in _NEW.items():
+        for name in names.split() if version > grader.version else ():
+            if place := found.used.get(name):
+                yield f"{place}: `{name}` is new in Python {_dotted(version)}, and the grader has {grader.python}"
+    for version, names in _GONE.items():
+        for name in names.split() if version <= grader.version else ():
+            if place := found.imports.get(name):
+                yield f"{place}: `{name}` is gone since Python {_dotted(version)}, and the grader has {grader.python}"
+
+
+def _dotted(version: tuple[int, int]) -> str:
+    return "{}.{}".format(*version)
 
 
 def newer_syntax(text: str, version: tuple[int, int]) -> tuple[int, str] | None:
@@ -163,11 +213,26 @@ class _Visitor(ast.NodeVisitor):
 
     def visit_Import(self, node: ast.Import) -> None:
         for alias in node.names:
-            self._found.imports.setdefault(alias.name.partition(".")[0], self._place(node))
+            top = alias.name.partition(".")[0]
+            self._found.imports.setdefault(top, self._place(node))
+            self._found.used.setdefault(alias.name, self._place(node))
+            self._found.modules[alias.asname or top] = alias.name if alias.asname else top
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         if node.module and not node.level:
             self._found.imports.setdefault(node.module.partition(".")[0], self._place(node))
+            for name in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names)):
+                self._found.used.setdefault(name, self._place(node))
+            for alias in node.names:
+                self._found.modules[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        self.generic_visit(node)
+        names, owner = [node.attr], node.value
+        while isinstance(owner, ast.Attribute):
+            names, owner = [owner.attr, *names], owner.value
+        if isinstance(owner, ast.Name) and owner.id in self._found.modules:
+            self._found.used.setdefault(".".join([self._found.modules[owner.id], *names]), self._place(node))
 
     def visit_Expr(self, node: ast.Expr) -> None:
         if not isinstance(node.value, ast.Constant):  # a docstring
@@ -194,14 +259,3 @@ def _texts(call: ast.Call) -> Iterator[str]:
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
     arguments = [*(owner.args[:1] if isinstance(owner, ast.Call) else []), *call.args]
     return (node.value for node in arguments if isinstance(node, ast.Constant) and isinstance(node.value, str))
-
-
-def _is_offered(name: str, packages: Collection[str]) -> bool:
-    if name in sys.stdlib_module_names or name == "__future__" or name.lower() in packages:
-        return True
-    # One package may bring several names, as matplotlib brings `mpl_toolkits`.
-    return any(package.lower() in packages for package in importlib.metadata.packages_distributions().get(name, []))
-
-
-def _listed(packages: Sequence[str]) -> str:
-    return ", ".join(packages)
