@@ -7,7 +7,8 @@ which problem set it is handed in for and how it must end:
                            about the tests' own functions, calls with earlier answers as arguments, functions handed in by
                            name, and nested lists. `ps1` and the other real ones are graded by their own tests.
     # expect: 3 points     what its honest parts earn; nothing if not given
-    # reason: text         a regular expression that the record must contain: why the grader stopped it
+    # reason: text         a regular expression that the record must contain: why the grader stopped it; `{time}` in it is
+                           any limit on time, for which one is reached first depends on how busy the machine is
     # never: text          a regular expression that nothing a student reads may contain
     # machine: x86_64      the only machine on which it makes sense
 
@@ -34,6 +35,11 @@ TESTS = Path(__file__).resolve().parents[1]
 DOCUMENT = TESTS.parent / "docs" / "security.md"
 BEGIN, END = "<!-- attacks: begin -->", "<!-- attacks: end -->"
 DIRECTIVE = re.compile(r"# (problem set|expect|reason|never|machine): (.+)")
+# How a record says that a limit on time was reached: CPU or wall-clock time, by the guest's timer, the host's or the kernel.
+TIME = (
+    "did not finish within|did not return in time|time for one submission is used up|used up its processor time"
+    "|was killed, probably for its memory or processor time"
+)
 
 # In the order of the table: what each kind is called there, and what stops it.
 KINDS = {
@@ -146,7 +152,7 @@ def read_attack(path: Path) -> Attack:
         tries=first[2:],
         problem_set=said.get("problem set", "tiny"),
         points=points,
-        reason=said.get("reason", ""),
+        reason=said.get("reason", "").replace("{time}", TIME),
         never=said.get("never", ""),
         machine=said.get("machine", ""),
     )

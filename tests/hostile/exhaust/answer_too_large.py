@@ -1,5 +1,5 @@
 # Answers larger than a message may be, as one array, as many, and as text.
-# reason: the limit is|too large
+# reason: the limit is|too large|{time}
 import numpy as np
 
 

@@ -1,5 +1,5 @@
 # An answer sent one byte at a time, each within any time-out for a single read.
-# reason: did not|no answer
+# reason: no answer|{time}
 import os
 import time
 

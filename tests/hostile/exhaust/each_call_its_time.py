@@ -1,6 +1,6 @@
 # Switches its timer off and sleeps in every part of a question, each of which has a time of its own.
 # expect: 1 points
-# reason: did not
+# reason: {time}
 import signal
 import time
 

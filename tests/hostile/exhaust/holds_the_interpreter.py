@@ -1,5 +1,5 @@
 # A C call that holds the interpreter's lock and sleeps: no Python code runs any more.
-# reason: did not return in time
+# reason: {time}
 import ctypes
 
 

@@ -1,4 +1,4 @@
 # An integer power that never ends and holds the interpreter.
-# reason: did not return in time
+# reason: {time}
 def double(values):
     return 9 ** (9 ** 9) % 7

@@ -1,5 +1,5 @@
 # An infinite loop in a call.
-# reason: did not finish within 0.4 s
+# reason: {time}
 def double(values):
     while True:
         pass

@@ -1,5 +1,5 @@
 # An infinite loop with every signal ignored and everything caught.
-# reason: did not return in time
+# reason: {time}
 import signal
 
 

@@ -1,5 +1,5 @@
 # Catches every exception that the time limit raises, again and again.
-# reason: did not return in time
+# reason: {time}
 def double(values):
     while True:
         try:

@@ -1,5 +1,5 @@
 # Files without end, in the folder that it may write to, which may be memory only.
-# reason: No space left
+# reason: No space left|{time}
 import os
 
 held = []

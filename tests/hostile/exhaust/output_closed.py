@@ -1,5 +1,5 @@
 # Closes its output and sleeps: a grader that polls a closed pipe spins.
-# reason: did not
+# reason: {time}
 import os
 import time
 

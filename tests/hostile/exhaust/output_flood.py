@@ -1,5 +1,5 @@
 # Prints without end, on both streams, from a call.
-# reason: printed more than
+# reason: printed more than|{time}
 import os
 
 

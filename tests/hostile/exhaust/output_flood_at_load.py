@@ -1,4 +1,4 @@
 # Prints without end while it is loaded.
-# reason: printed more than
+# reason: printed more than|{time}
 while True:
     print("again" * 10_000)

@@ -1,5 +1,5 @@
 # A regular expression that backtracks for ever, inside C, where no signal handler runs.
-# reason: did not
+# reason: {time}
 import re
 
 

@@ -1,5 +1,5 @@
 # Sleeps, waits for a lock, waits for input.
-# reason: did not finish within
+# reason: {time}
 import sys
 import threading
 import time

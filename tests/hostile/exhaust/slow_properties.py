@@ -1,5 +1,5 @@
 # A value whose class attribute, asked for while the answer is encoded, never returns.
-# reason: did not return in time
+# reason: {time}
 class Value:
     @property
     def __class__(self):

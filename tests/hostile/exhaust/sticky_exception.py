@@ -1,5 +1,5 @@
 # An exception whose text, type name and traceback take for ever to read.
-# reason: did not|raised
+# reason: raised|{time}
 class Slow(Exception):
     def __str__(self):
         while True:

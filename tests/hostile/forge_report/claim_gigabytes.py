@@ -1,5 +1,5 @@
 # Frame headers that claim gigabytes, then silence.
-# reason: over the limit|the limit is|no answer
+# reason: over the limit|the limit is|no answer|{time}
 import os
 import struct
 import time

@@ -1,5 +1,5 @@
 # Says that it loads a part whose name fills a frame, and ends there: the name would go back to the next guest.
-# reason: no answer
+# reason: no answer|{time}
 import os
 
 from autograder.runtime import wire

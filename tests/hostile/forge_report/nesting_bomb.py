@@ -1,5 +1,5 @@
 # Containers nested two hundred thousand deep, claims of four billion items, arrays of a hundred dimensions.
-# reason: no answer
+# reason: no answer|{time}
 import os
 import struct
 import time

@@ -1,5 +1,5 @@
 # Begins a frame and never ends it.
-# reason: did not return in time|no answer
+# reason: no answer|{time}
 import os
 import time
 

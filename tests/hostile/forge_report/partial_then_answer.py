@@ -1,5 +1,5 @@
 # Begins a frame by hand and lets the server's honest answer complete it.
-# reason: no answer|in time
+# reason: no answer|{time}
 import os
 
 
