@@ -33,7 +33,7 @@ class QuestionLimits(Strict):
 class Limits(Strict):
     """The `limits` of `course.yml`, and what becomes of them for one problem set.
 
-    `call_seconds` and `load_seconds` (one call; the module or one cell) are CPU time, and `loading.WAITING_SHARE` times as
+    `call_seconds` and `load_seconds` (one call; the module or one cell) are CPU time, and `WAITING_SHARE` times as
     much wall-clock time. `submission_seconds` is wall-clock time. `processor_seconds` is CPU time of one guest process.
     """
 

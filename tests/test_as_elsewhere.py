@@ -93,6 +93,10 @@ MODULES = {
     ),
     "pandas": Case(module("import pandas as pd", NUMPY), said=("No module named 'pandas'",)),
     "newer-syntax": Case(module(NUMPY, 'd = {"a": 1}', "if True print(d)"), {"softmax": 0.0}, ("SyntaxError",)),
+    "python-3.12": Case(
+        module(NUMPY, 'd = {"a": 1}', 'print(f"{d["a"]}")'),
+        *(({"softmax": 0.0}, ("(in Python 3.11) (line",)) if sys.version_info < (3, 12) else ()),
+    ),
     "namedtuple": Case(
         module(
             NUMPY,
@@ -135,6 +139,9 @@ MODULES = {
             "breakpoint()",
             "import matplotlib.pyplot as plt",
             "plt.plot([1]); plt.show()",
+            "assert not Path('/no/such/folder').exists()",
+            "import matplotlib, PIL, matplotlib_inline",
+            "print(matplotlib.__version__)",
             NUMPY,
         ),
     ),

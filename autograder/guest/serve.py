@@ -15,6 +15,7 @@ import numpy as np
 
 from autograder.guest import machine
 from autograder.runtime import loading, wire
+from autograder.runtime.time_limit import TimeUp, time_limit
 
 # Answers to many calls go out in chunks: each wakes the host, but what is not sent is lost if a later call crashes.
 CHUNK_BYTES = 16 * 1024
@@ -84,7 +85,7 @@ class Connection:
 def serve(connection: Connection) -> None:
     """Answer the host's messages for ever; leaves only by ending the process."""
     namespace: dict[str, Any] = {}
-    loading.time_limit.for_good()
+    time_limit.for_good()
     while True:
         kind, *rest = connection.receive()
         if kind == "load":
@@ -145,7 +146,7 @@ def _call(connection: Connection, namespace: dict[str, Any], asks: list[tuple[An
     until = sent + seconds
     for ask in asks:
         result = _make(connection, namespace, *ask) if time.monotonic() < until else None
-        if isinstance(result, dict) and result["type"] == loading.TimeUp.__name__:
+        if isinstance(result, dict) and result["type"] == TimeUp.__name__:
             until = 0.0
         more = _size(result)
         if chunk and size + more > CHUNK_BYTES:

@@ -14,6 +14,7 @@ import numpy as np
 
 from autograder.limits import Limits
 from autograder.runtime import loading, wire
+from autograder.runtime.time_limit import WAITING_SHARE
 from autograder.sandbox.guest import NO_ANSWER, Guest, GuestEnded
 from autograder.sandbox.zygote import Zygote
 from autograder.testing.callbacks import RESULT_TOO_LARGE, Callback, Refusal
@@ -268,7 +269,7 @@ class GuestRunner(Runner):
         return self._guest
 
     def _until(self, seconds: float) -> float:
-        return min(self._deadline, time.monotonic() + loading.WAITING_SHARE * seconds + GRACE_SECONDS)
+        return min(self._deadline, time.monotonic() + WAITING_SHARE * seconds + GRACE_SECONDS)
 
     def _drop_guest(self) -> None:
         if self._guest is not None:
