@@ -37,7 +37,7 @@ def kernel_result(name: str) -> corpus.Seen | str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--backend")
-    parser.add_argument("--only", nargs="*", choices=corpus.CASES, default=list(corpus.CASES))
+    parser.add_argument("--only", nargs="+", choices=corpus.CASES, default=list(corpus.CASES))
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="kernels at the same time")
     arguments = parser.parse_args()
     zygote, course = open_zygote(arguments.backend), load_course(ROOT)

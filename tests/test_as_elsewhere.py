@@ -54,6 +54,34 @@ def with_numpy(*cells: str) -> bytes:
     return notebook(*cells[:-1], f"{cells[-1]}\n{SOFTMAX}")
 
 
+FOLDERS = """
+import glob, os, shutil, tempfile
+from pathlib import Path
+here = os.getcwd()
+os.makedirs("figures/old")
+os.chdir("figures")
+open("a.txt", "w").write("x")
+os.chdir("old")
+assert Path("../a.txt").read_text() == "x" and sorted(os.listdir("..")) == ["a.txt", "old"]
+os.chdir("../../..")
+os.chdir(here)
+assert glob.glob("figures/*.txt") == [os.path.join("figures", "a.txt")]
+assert [names for _, _, names in os.walk("figures")] == [["a.txt"], []]
+assert sorted(path.name for path in Path("figures").rglob("*")) == ["a.txt", "old"]
+shutil.copy("figures/a.txt", "figures/b.txt")
+shutil.rmtree("figures")
+assert not os.path.exists("figures")
+Path("figures").mkdir()
+Path("figures").rmdir()
+with tempfile.TemporaryDirectory() as folder:
+    open(os.path.join(folder, "x"), "w").close()
+assert not os.path.exists(folder)
+with tempfile.NamedTemporaryFile("w+", suffix=".txt") as file:
+    print("text", file=file)
+    file.seek(0)
+    assert file.read() == "text\\n" and file.name.endswith(".txt")
+assert Path(".").resolve(strict=True).is_dir()
+"""
 NUMPY = f"import numpy as np\n{SOFTMAX}"
 NOTEBOOKS = {
     "display": Case(with_numpy("from IPython.display import display, Markdown", "import numpy as np\ndisplay(np.eye(2))")),
@@ -75,6 +103,9 @@ NOTEBOOKS = {
             "import matplotlib.pyplot as plt\nplt.plot([1])\nplt.savefig('a.png')\nopen('a.png', 'rb').read(4)",
             "import numpy as np\nnp.save('x.npy', np.eye(2))\nassert np.load('x.npy').shape == (2, 2)",
         )
+    ),
+    "folders": Case(
+        with_numpy(FOLDERS, "import numpy as np\nnp.savetxt('a.txt', np.eye(2))\nassert np.loadtxt('a.txt').any()")
     ),
     "capture": Case(notebook(f"%%capture out\n{NUMPY}\nprint(1)", "assert out.stdout == '1\\n'")),
     "pandas": Case(notebook(f"import pandas as pd\nimport numpy as np\n{SOFTMAX}"), said=("No module named 'pandas'",)),

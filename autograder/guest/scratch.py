@@ -1,7 +1,8 @@
 """Files in memory for a guest that can write nowhere, which is one without a root of its own.
 
 What Python code opens for writing in its own folder is kept here, and found again by `open`, `os.stat`, `os.listdir` and
-`import`. This is a convenience and protects nothing: the bounds of the guest's memory hold for these files too.
+`import`. Such a guest cannot move to another folder either, so the folder it is in is noted here. This is a convenience and
+protects nothing: the bounds of the guest's memory hold for these files too.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import os
 import stat
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 Content = bytearray | None  # of a file; None for a folder
@@ -66,11 +67,57 @@ class _File(io.RawIOBase):
         return end
 
 
+class _Entry:
+    """What `os.scandir` gives of a file or folder in a scratch."""
+
+    def __init__(self, scratch: Scratch, folder: str, shown: str, name: str) -> None:
+        self.name, self.path = name, os.path.join(shown, name)
+        self._stat = scratch.stat(os.path.join(folder, name))
+
+    def __fspath__(self) -> str:
+        return self.path
+
+    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
+        return self._stat
+
+    def is_dir(self, *, follow_symlinks: bool = True) -> bool:
+        return stat.S_ISDIR(self._stat.st_mode)
+
+    def is_file(self, *, follow_symlinks: bool = True) -> bool:
+        return stat.S_ISREG(self._stat.st_mode)
+
+    def is_symlink(self) -> bool:
+        return False
+
+    is_junction = is_symlink
+
+
+class _Scan:
+    """What `os.scandir` gives of a folder in a scratch: an iterator that can be closed."""
+
+    def __init__(self, scratch: Scratch, folder: str, shown: str) -> None:
+        self._entries = iter([_Entry(scratch, folder, shown, name) for name in scratch.names(folder)])
+
+    def __iter__(self) -> Iterator[_Entry]:
+        return self._entries
+
+    def __next__(self) -> _Entry:
+        return next(self._entries)
+
+    def __enter__(self) -> _Scan:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    close = __exit__
+
+
 class Scratch(importlib.abc.MetaPathFinder):
-    """The files of one guest, by their absolute paths, all in the folder `home`."""
+    """The files of one guest, by their absolute paths, all in the folder `home`. `here` is where it thinks it is."""
 
     def __init__(self, home: str, max_bytes: int, max_files: int) -> None:
-        self._home = home
+        self.home = self.here = home
         self._contents: dict[str, Content] = {home: None}
         self._max_bytes, self._max_files = max_bytes, max_files
 
@@ -83,8 +130,12 @@ class Scratch(importlib.abc.MetaPathFinder):
         """The absolute path of a name that lies in the scratch's folder; None for others, and for descriptors."""
         if not isinstance(name, str | bytes | os.PathLike):
             return None
-        path = os.path.normpath(os.path.join(self._home, os.fsdecode(name)))
-        return path if path == self._home or path.startswith(f"{self._home}/") else None
+        path = self.absolute(name)
+        return path if path == self.home or path.startswith(f"{self.home}/") else None
+
+    def absolute(self, name: Any) -> str:
+        """The absolute path of a name."""
+        return os.path.normpath(os.path.join(self.here, os.fsdecode(name)))
 
     def holds(self, name: Any) -> bool:
         return self.path(name) in self._contents
@@ -123,8 +174,14 @@ class Scratch(importlib.abc.MetaPathFinder):
             return binary
         return io.TextIOWrapper(binary, encoding or "utf-8", errors, newline, line_buffering=buffering == 1)
 
+    def shows(self, name: Any) -> bool:
+        """Whether `stat` knows this: what the scratch holds, and the folders above it, which the guest may not look into."""
+        if not isinstance(name, str | bytes | os.PathLike):
+            return False
+        return self.holds(name) or self.home.startswith(f"{self.absolute(name).rstrip('/')}/")
+
     def stat(self, path: str) -> os.stat_result:
-        content = self._contents[path]
+        content = self._contents.get(path)
         kind = stat.S_IFDIR | 0o755 if content is None else stat.S_IFREG | 0o644
         return os.stat_result((kind, hash(path) & 0xFFFF, 0, 1, os.getuid(), os.getgid(), len(content or b""), 0, 0, 0))
 
@@ -133,14 +190,24 @@ class Scratch(importlib.abc.MetaPathFinder):
         return sorted(os.path.basename(name) for name in self._contents if os.path.dirname(name) == path and name != path)
 
     def remove(self, path: str) -> None:
+        """Remove a file or an empty folder."""
+        if self.names(path):
+            raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), path)
         del self._contents[path]
+
+    def move(self, name: Any) -> None:
+        """Be in another folder from now on."""
+        path = self.absolute(name)
+        if not stat.S_ISDIR(os.stat(path).st_mode):
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), name)
+        self.here = path
 
     def rename(self, path: str, target: str) -> None:
         self.add(target, self._contents.pop(path))
 
     def find_spec(self, fullname: str, path: Any = None, target: types.ModuleType | None = None) -> Any:
         """The module that a file of the scratch is."""
-        place = os.path.join(self._home, *fullname.split(".")) + ".py"
+        place = os.path.join(self.here, *fullname.split(".")) + ".py"
         content = self._contents.get(place)
         if content is None:
             return None
@@ -181,18 +248,17 @@ def install() -> None:
         path = _current[0].path(file) if _current and opener is None else None
         if path is not None and (set(mode) & set("wax+") or _current[0].holds(path)):
             return _current[0].open(path, mode, buffering, encoding, errors, newline)
-        return original(file, mode, buffering, encoding, errors, newline, closefd, opener)
+        return original(_real(file), mode, buffering, encoding, errors, newline, closefd, opener)
 
     builtins.open = io.open = open_anywhere
-    for name, use in {
-        "stat": Scratch.stat,
-        "lstat": Scratch.stat,
-        "remove": Scratch.remove,
-        "unlink": Scratch.remove,
-    }.items():
-        setattr(os, name, _looking(getattr(os, name), use))
+    for name in ("stat", "lstat"):
+        setattr(os, name, _looking(getattr(os, name), Scratch.stat, Scratch.shows))
+    for name in ("remove", "unlink", "rmdir"):
+        setattr(os, name, _looking(getattr(os, name), Scratch.remove))
+    for name in ("chmod", "utime"):
+        setattr(os, name, _looking(getattr(os, name), lambda *_: None))
     os.listdir = _looking(os.listdir, Scratch.names, default=".")
-    make_folder, rename, move = os.mkdir, os.rename, os.chdir
+    make_folder, rename, scan, move, where = os.mkdir, os.rename, os.scandir, os.chdir, os.getcwd
 
     def mkdir(path: Any, mode: int = 0o777, **options: Any) -> None:
         place = _current[0].path(path) if _current else None
@@ -210,28 +276,63 @@ def install() -> None:
         else:
             rename(source, target, **options)
 
+    def scandir(path: Any = ".") -> Any:
+        if _current and (place := _current[0].path(path)) is not None and _current[0].holds(place):
+            return _Scan(_current[0], place, os.fsdecode(path))
+        return scan(_real(path))
+
     def chdir(path: Any) -> None:
-        # A guest that can write nowhere cannot move either; to stay where it is does no harm.
-        if not _current or _current[0].path(path) != os.getcwd():
+        if _current:
+            _current[0].move(path)
+        else:
             move(path)
 
-    functions = {"mkdir": mkdir, "rename": rename_anywhere, "replace": rename_anywhere, "chdir": chdir}
+    def getcwd() -> str:
+        return _current[0].here if _current else where()
+
+    functions = {
+        **{"mkdir": mkdir, "rename": rename_anywhere, "replace": rename_anywhere, "scandir": scandir},
+        **{"chdir": chdir, "getcwd": getcwd},
+    }
     for name, function in functions.items():
         setattr(os, name, function)
+    # On import these decide by the functions they find how to remove folders.
+    for name in ("shutil", "tempfile"):
+        sys.modules.pop(name, None)
 
 
 def _looking(
-    original: Callable[..., Any], use: Callable[[Scratch, str], Any], default: str | None = None
+    original: Callable[..., Any],
+    use: Callable[[Scratch, str], Any],
+    applies: Callable[[Scratch, Any], bool] = Scratch.holds,
+    default: str | None = None,
 ) -> Callable[..., Any]:
-    """`original`, for a path in the scratch `use` instead."""
+    """`original`; for a path where `applies` says so, `use` instead."""
 
     @functools.wraps(original)
     def look(path: Any = default, *arguments: Any, **options: Any) -> Any:
-        if _current and (place := _current[0].path(path)) is not None and _current[0].holds(place):
-            return use(_current[0], place)
-        return original(path, *arguments, **options)
+        if _current and applies(_current[0], path):
+            return use(_current[0], _current[0].absolute(path))
+        return original(_real(path), *arguments, **options)
 
     return look
+
+
+def _real(path: Any) -> Any:
+    """A path as the kernel is to see it, which knows nothing of moves to other folders."""
+    moved = _current and _current[0].here != _current[0].home
+    return _current[0].absolute(path) if moved and isinstance(path, str | bytes | os.PathLike) else path
+
+
+def _temporary_file(
+    mode: str = "w+b", buffering: int = -1, encoding: str | None = None, newline: str | None = None,
+    suffix: str | None = None, prefix: str | None = None, dir: Any = None, *_: Any, **__: Any,
+) -> Any:  # fmt: skip
+    """Like those of `tempfile`, but the file stays until the guest ends."""
+    import tempfile
+
+    path = os.path.join(tempfile.mkdtemp(dir=dir), f"{prefix or 'tmp'}{suffix or ''}")
+    return open(path, mode, buffering, encoding, None, newline)
 
 
 def begin(max_bytes: int, max_files: int) -> None:
@@ -239,3 +340,7 @@ def begin(max_bytes: int, max_files: int) -> None:
     scratch = Scratch(os.getcwd(), max_bytes, max_files)
     _current[:] = [scratch]
     sys.meta_path.insert(0, scratch)
+    import tempfile
+
+    tempfile.tempdir = scratch.home
+    tempfile.NamedTemporaryFile = tempfile.TemporaryFile = _temporary_file  # type: ignore[assignment]

@@ -16,7 +16,6 @@ import importlib
 import json
 import os
 import select
-import shutil
 import site
 import socket
 import sys
@@ -33,8 +32,7 @@ sys.path[:] = [
 
 from autograder.backends import BACKENDS, Backend  # noqa: E402
 from autograder.backends.backend import Forked  # noqa: E402
-from autograder.guest import confine, machine, paths, serve  # noqa: E402
-from autograder.runtime import figures, surroundings  # noqa: E402
+from autograder.guest import confine, paths  # noqa: E402
 
 GUEST_SOCKET = 3
 
@@ -44,11 +42,16 @@ def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
     backend = BACKENDS[settings["backend"]](settings["readable"])
     backend.enter()
+    # NumPy and others keep functions that the backend may just have replaced, so all else is imported after that.
+    from autograder.guest import machine
+    from autograder.runtime import figures, surroundings
+
     # -S skipped these; notebooks may call them, and a missing name would be a surprise.
     site.setquit()
     site.sethelper()
     for name in settings["preload"]:
         importlib.import_module(name)
+    from autograder.guest import serve  # noqa: F401  every guest needs it
     from autograder.runtime import notebook
 
     machine.prepare()
@@ -69,6 +72,8 @@ def main() -> None:
     finally:
         # The worker does this as well, unless it was killed.
         if settings["stage"]:
+            import shutil
+
             shutil.rmtree(settings["stage"], ignore_errors=True)
 
 
@@ -116,6 +121,8 @@ def _loop(control: socket.socket, backend: Backend) -> None:
 def _be_guest(
     control: socket.socket, backend: Backend, limits: confine.GuestLimits, handed: list[int], needed: list[int]
 ) -> NoReturn:
+    from autograder.guest import machine, serve
+
     # A process group of its own, or a signal to the group would reach the zygote.
     os.setsid()
     # Numbers above the ones wanted, so that no dup2 overwrites a descriptor that is still needed.

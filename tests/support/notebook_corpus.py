@@ -172,6 +172,159 @@ CASES: Mapping[str, Case] = {
     "in-pieces": _("import numpy as np", SOFTMAX.partition("\n")[2], "x = softmax(np.zeros(3))\nassert x.sum() == 1"),
     "empty-cells": _("", "\n\n", "# only a comment", SOFTMAX),
     "blank-lines": _(f"\n\n\n%%time\n{SOFTMAX}"),
+    # as students write them
+    "tqdm-missing": _(
+        "try:\n    from tqdm.notebook import tqdm\nexcept ImportError:\n    tqdm = lambda xs, **kw: xs",
+        f"{SOFTMAX}for i in tqdm(range(3), desc='row'):\n    pass",
+    ),
+    "widget-backend": _("%matplotlib widget", SOFTMAX),
+    "notebook-backend": _("%matplotlib notebook\nimport matplotlib.pyplot as plt\nfig = plt.figure()", SOFTMAX),
+    "gui-backend": _("import matplotlib\nmatplotlib.use('Qt5Agg')", SOFTMAX),
+    "plot-style": _(
+        "import matplotlib.pyplot as plt\nplt.style.use('ggplot')\nplt.rcParams['figure.figsize'] = (8, 4)\n"
+        "fig, ax = plt.subplots(1, 2, sharey=True)\nax[0].imshow([[0, 1]], cmap='viridis')\nplt.tight_layout()\nplt.show()",
+        SOFTMAX,
+    ),
+    "seaborn-style": _("import matplotlib.pyplot as plt\nplt.style.use('seaborn-v0_8')", SOFTMAX),
+    "xkcd": _("import matplotlib.pyplot as plt\nwith plt.xkcd():\n    plt.plot([1, 2])\nplt.show()", SOFTMAX),
+    "inline-formats": _(
+        "from matplotlib_inline.backend_inline import set_matplotlib_formats\nset_matplotlib_formats('svg')", SOFTMAX,
+    ),
+    "versions": _(
+        "import sys, platform, numpy, matplotlib, IPython\n"
+        "print(sys.version, platform.platform(), numpy.__version__, matplotlib.__version__, IPython.__version__)", SOFTMAX,
+    ),
+    "show-config": _("import numpy as np\nnp.show_config()", SOFTMAX),
+    "print-options": _("import numpy as np\nnp.set_printoptions(suppress=True)\nnp.seterr(all='raise')", SOFTMAX),
+    "seed": _("import random, numpy as np\nrandom.seed(0)\nnp.random.seed(0)\nx = float(np.random.rand())", SOFTMAX),
+    "type-hints": _(
+        "from typing import Optional, Union, List, Tuple, Callable, TypeVar\nfrom numpy.typing import NDArray\n"
+        "import numpy as np\nArray = NDArray[np.float64]\ndef f(x: Optional[Array] = None) -> Tuple[Array, ...]: ...",
+        SOFTMAX,
+    ),
+    "main-guard": _(f"{SOFTMAX}\nif __name__ == '__main__':\n    ran = True"),
+    "arguments": _("import argparse\nargs = argparse.ArgumentParser().parse_args([])", SOFTMAX),
+    "chdir": _("import os\nbefore = os.getcwd()\nos.chdir('..')\nos.chdir(before)", SOFTMAX),
+    "folders": _(
+        "import os\nos.makedirs('figures', exist_ok=True)\nfrom pathlib import Path\nPath('out').mkdir(exist_ok=True)\n"
+        "Path('out/a.txt').write_text('x')\nx = Path('out/a.txt').read_text()", SOFTMAX,
+    ),
+    "sys-path": _("import sys\nsys.path.append('..')\nsys.path.insert(0, '.')", SOFTMAX),
+    "other-form": Case(("from ps1 import mix", SOFTMAX), "only the notebook is handed in", frozenset({"mix"})),
+    "shell-cd": _("!cd ..\n!pwd", SOFTMAX),
+    "cd-magic": _("%cd ..\n%cd -", SOFTMAX),
+    "ls-magic": _("%ls", SOFTMAX),
+    "conda-magic": _("%conda --version", SOFTMAX),
+    "pip-magic": _("%pip --version", SOFTMAX),
+    "assert-fails": _(f"{SOFTMAX}assert softmax(np.zeros(2))[0] == 1, 'should be a half'\nafter = 1", "x = 1"),
+    "assert-close": _(f"{SOFTMAX}np.testing.assert_allclose(softmax(np.zeros(2)), [.5, .5])\nafter = 1"),
+    "unittest": _(
+        "import unittest\nclass T(unittest.TestCase):\n    def test_x(self): self.assertTrue(True)\n"
+        "result = unittest.main(argv=[''], exit=False)", SOFTMAX,
+    ),
+    "doctest": _(
+        "def f():\n    '''\n    >>> f()\n    1\n    '''\n    return 1\nimport doctest\nr = doctest.testmod()", SOFTMAX,
+    ),
+    "functools": _("from functools import lru_cache, partial\n@lru_cache\ndef f(n):\n    return n\nx = f(3)", SOFTMAX),
+    "lambda": _(
+        "import numpy as np\nsoftmax = lambda s, axis=-1: np.exp(s - s.max(axis, keepdims=True)) / "
+        "np.exp(s - s.max(axis, keepdims=True)).sum(axis, keepdims=True)",
+    ),
+    "threads": _(
+        "from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(2) as pool:\n"
+        "    xs = list(pool.map(abs, [1]))", SOFTMAX,
+    ),
+    "subprocess": Case(
+        ("import subprocess\nout = subprocess.run(['true'], capture_output=True)\nafter = 1", SOFTMAX),
+        "no process can be started, and the cell goes on", frozenset({"out"}),
+    ),
+    "os-system": _("import os\nx = os.system('true')\nafter = 1", SOFTMAX),
+    "logging": _(
+        "import logging\nlogging.basicConfig(level=logging.INFO)\nlog = logging.getLogger(__name__)\nlog.info('x')", SOFTMAX,
+    ),
+    "clock": _("import time\nstart = time.time()\ntime.sleep(.01)\nt = time.perf_counter() > 0", SOFTMAX),
+    "time-zone": _(
+        "import datetime as dt, zoneinfo\nd = dt.datetime.now().astimezone()\nz = zoneinfo.ZoneInfo('Europe/Berlin')",
+        SOFTMAX,
+    ),
+    "temporary-files": _(
+        "import tempfile\nwith tempfile.TemporaryDirectory() as d:\n    open(d + '/x', 'w').close()\n"
+        "with tempfile.NamedTemporaryFile() as f:\n    n = f.write(b'x')", SOFTMAX,
+    ),
+    "pickle-file": _(
+        "import pickle\nwith open('x.pkl', 'wb') as f:\n    pickle.dump([1], f)\n"
+        "with open('x.pkl', 'rb') as f:\n    xs = pickle.load(f)", SOFTMAX,
+    ),
+    "json-csv": _(
+        "import json, csv\nwith open('a.json', 'w') as f:\n    json.dump({}, f)\nd = json.load(open('a.json'))\n"
+        "with open('a.csv', 'w', newline='') as f:\n    n = csv.writer(f).writerow([1])\n"
+        "rows = list(csv.reader(open('a.csv')))",
+        SOFTMAX,
+    ),
+    "numpy-files": _(
+        "import numpy as np\nnp.savez('w.npz', a=np.eye(2))\na = np.load('w.npz')['a']\nnp.savetxt('a.txt', a)\n"
+        "b = np.loadtxt('a.txt')", SOFTMAX,
+    ),
+    "animation": _(
+        "import matplotlib.pyplot as plt\nfrom matplotlib.animation import FuncAnimation\nfig = plt.figure()\n"
+        "anim = FuncAnimation(fig, lambda i: [], frames=2)\nfrom IPython.display import HTML\nhtml = HTML(anim.to_jshtml())",
+        SOFTMAX,
+    ),
+    "images": _(
+        "from PIL import Image\nimg = Image.new('RGB', (2, 2))\nimg.save('i.png')\n"
+        "from IPython.display import Image as Show\nshown = Show('i.png')\n"
+        "import matplotlib.pyplot as plt\na = plt.imread('i.png')",
+        SOFTMAX,
+    ),
+    "question": Case(
+        ("name = input('name? ')\nafter = 1", SOFTMAX), "`input()` answers with nothing; an unattended kernel raises",
+        frozenset(), frozenset({"name", "after"}),
+    ),
+    "match": _("x = 3\nmatch x:\n    case 3: y = 'three'", SOFTMAX),
+    "walrus": _("if (n := 3) > 2:\n    m = n", SOFTMAX),
+    "star-imports": _("from numpy import *\nfrom math import *", SOFTMAX),
+    "del": _("x = y = 1\ndel x", SOFTMAX),
+    "globals": _("globals()['made'] = 1\nn = len(locals()) > 0\nexec('z = 1')\ne = eval('z')", SOFTMAX),
+    "callable-object": _(
+        "import numpy as np\nclass Layer:\n    def __call__(self, scores, axis=-1):\n"
+        "        e = np.exp(scores - scores.max(axis=axis, keepdims=True))\n"
+        "        return e / e.sum(axis=axis, keepdims=True)\nsoftmax = Layer()",
+    ),
+    "decorator-missing": _("from numba import njit", "@njit\ndef f(x):\n    return x\ny = f(1)", SOFTMAX),
+    "core-display": _("from IPython.core.display import HTML as H", SOFTMAX),
+    "ipywidgets": _("try:\n    import ipywidgets as w\nexcept ImportError:\n    w = None", SOFTMAX),
+    "debug-off": _("%xmode Minimal\n%pdb off", SOFTMAX),
+    "store-magic": _("x = 1\n%store x", SOFTMAX),
+    "history-magic": _("x = 1", "%history -n 1", SOFTMAX),
+    "save-magic": _("x = 1", "%save -f session.py 1", SOFTMAX),
+    "lsmagic": _("%lsmagic", SOFTMAX),
+    "home": _("import os\nhere = os.path.abspath('')\nhome = os.environ['HOME']\np = os.path.expanduser('~')", SOFTMAX),
+    "dunder-file": _("x = __file__", SOFTMAX),
+    "python-cell": _("%%python3\nprint(1)", SOFTMAX),
+    "sh-cell": _("%%sh\necho hello", SOFTMAX),
+    "script-cell": _("%%script true\nbad code here", SOFTMAX),
+    "nest-asyncio": _("import nest_asyncio\nnest_asyncio.apply()", SOFTMAX),
+    "magic-in-function": _("def f():\n    %time x = 1\n    return 3\ny = f()", SOFTMAX),
+    "magic-in-try": _("try:\n    %load_ext nowhere_at_all\nexcept Exception:\n    pass", SOFTMAX),
+    "question-in-comment": _("x = 1  # really?\n# what is x?\ny = x", SOFTMAX),
+    "auto-magic": _("matplotlib inline\nx = 1", "pwd", SOFTMAX),
+    "auto-call": _("/print 1\n,print a b\n;print a b", SOFTMAX),
+    "warnings-as-errors": _("import warnings\nwarnings.simplefilter('error')", SOFTMAX),
+    "carriage-returns": _(SOFTMAX.replace("\n", "\r\n")),
+    "tabs": _(
+        "import numpy as np\ndef softmax(scores, axis=-1):\n\te = np.exp(scores - scores.max(axis=axis, keepdims=True))\n"
+        "\treturn e / e.sum(axis=axis, keepdims=True)",
+    ),
+    "no-break-space": _("x\u00a0= 1", SOFTMAX),
+    "leading-mark": _("\ufeffx = 1", SOFTMAX),
+    "raises-in-finally": _("try:\n    1 / 0\nfinally:\n    x = 1", SOFTMAX),
+    "keyboard-interrupt": _("raise KeyboardInterrupt", SOFTMAX),
+    "exit": _("x = 1\nexit", SOFTMAX),
+    "os-exit-handlers": _("import atexit\natexit.register(print, 'bye')", SOFTMAX),
+    "signal": _("import signal\nold = signal.signal(signal.SIGINT, signal.SIG_DFL)", SOFTMAX),
+    "recursion-limit": _("import sys\nsys.setrecursionlimit(10_000)", SOFTMAX),
+    "cpu-count": _("import os\nn = os.cpu_count() > 0", SOFTMAX),
+    "multiprocessing": _("import multiprocessing as mp\nn = mp.cpu_count() > 0", SOFTMAX),
     "unicode": _("π = 3\nnaïve = 'ü'", SOFTMAX),
 }  # fmt: skip
 
