@@ -21,9 +21,7 @@ import json
 import linecache
 import operator
 import os
-import signal
 import sys
-import threading
 import traceback
 import types
 import warnings
@@ -31,14 +29,13 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from autograder.runtime import figures, surroundings, wire
+from autograder.runtime.time_limit import time_limit
 
 Report = dict[str, Any]
 MAX_TEXT = 1000
 MAX_FRAMES = 8
 MAX_WARNINGS = 20
 FILE = "<submission>"
-# A guest's limit is on processor time; by the clock it gets this many times as much, for a busy machine is slow.
-WAITING_SHARE = 3
 CHANGED = "the function changes its argument in place; work on a copy"
 
 MAX_PROBLEMS = 50
@@ -49,63 +46,6 @@ _FUTURE = functools.reduce(operator.or_, (getattr(__future__, name).compiler_fla
 
 # Set while a submission is loaded: `check` cells in it then have nothing to do.
 loading_now = False
-
-
-class TimeUp(BaseException):
-    """The time of a call or unit is over; no `Exception`, so that a broad `except` does not swallow it."""
-
-
-class time_limit:
-    """Raises `TimeUp` in the running code after `seconds`, where the platform has timers; the host has its own deadline.
-
-    A context manager as a class: entered for every call, a generator would cost more than the timer.
-    """
-
-    _for_good = False
-    _seconds = 0.0
-
-    def __init__(self, seconds: float) -> None:
-        self._own = seconds
-        self._works = time_limit._for_good or (
-            hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
-        )
-
-    @classmethod
-    def for_good(cls) -> None:
-        """Leave the signals' handlers in place from now on, as a guest does: placing them costs more than the timers.
-
-        The limit is then one of processor time, beside `WAITING_SHARE` times as much by the clock. A laptop's is one of the
-        clock alone: its linear algebra may use every core.
-        """
-        signal.signal(signal.SIGALRM, cls._stop)
-        signal.signal(signal.SIGPROF, cls._stop)
-        cls._for_good = True
-
-    @staticmethod
-    def _stop(number: int, _frame: types.FrameType | None) -> None:
-        seconds = time_limit._seconds
-        if number == signal.SIGPROF or not time_limit._for_good:
-            raise TimeUp(f"did not finish within {seconds:g} s")
-        raise TimeUp(f"did not finish within {WAITING_SHARE * seconds:g} s, computing for less than {seconds:g} s of them")
-
-    def __enter__(self) -> None:
-        if self._works:
-            time_limit._seconds = self._own
-            # More alarms follow the first, for code that catches everything once.
-            if time_limit._for_good:
-                signal.setitimer(signal.ITIMER_PROF, self._own, 0.05)
-                signal.setitimer(signal.ITIMER_REAL, WAITING_SHARE * self._own, 0.05)
-            else:
-                self._previous = signal.signal(signal.SIGALRM, time_limit._stop)
-                signal.setitimer(signal.ITIMER_REAL, self._own, 0.05)
-
-    def __exit__(self, *_: object) -> None:
-        if self._works:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            if time_limit._for_good:
-                signal.setitimer(signal.ITIMER_PROF, 0)
-            else:
-                signal.signal(signal.SIGALRM, self._previous)
 
 
 def describe_error(error: BaseException, unit: str = "") -> Report:
@@ -123,7 +63,10 @@ def describe_error(error: BaseException, unit: str = "") -> Report:
     ][-MAX_FRAMES:]
     if isinstance(error, SyntaxError) and (error.filename or "").startswith(FILE):
         where = [f"{_unit_of(error.filename or '')}line {error.lineno}: {(error.text or '').strip()}"[:MAX_TEXT]]
-        message = error.msg
+        # Another version of Python may read it.
+        message = (
+            error.msg if type(error) is not SyntaxError else "{} (in Python {}.{})".format(error.msg, *sys.version_info)
+        )
     return {
         "type": type(error).__name__[:100],
         "bases": bases,
@@ -157,9 +100,21 @@ def load(
     global loading_now
     loading_now = True
     sys.modules.setdefault("autograder.kit", _kit_stand_in())
+    namespace: dict[str, Any] = {}
+    given: set[str] = set()
     with surroundings.unattended(path):
-        load_form = _load_notebook if filename.endswith(".ipynb") else _load_module
-        namespace, given = load_form(path, source, seconds, definitions_only, on_unit, problems)
+        try:
+            form = _Notebook(source) if filename.endswith(".ipynb") else _Module(path, source)
+            namespace, given = form.namespace, set(form.namespace)
+            for unit in form.units:
+                on_unit(unit)
+                try:
+                    with time_limit(seconds):
+                        form.run(unit, problems, definitions_only=unit in definitions_only)
+                except BaseException as error:
+                    problems.add(unit, error)
+        except NoNotebook as error:
+            problems.add("", error)
     loading_now = False
     names = [name for name, value in namespace.items() if name not in given and name[:1] != "_" and not _is_future(value)]
     return namespace, {"problems": problems.reports, "names": [name[:100] for name in names[-MAX_NAMES:]]}
@@ -168,9 +123,6 @@ def load(
 def _is_future(value: object) -> bool:
     """Whether this is what a `from __future__` import defines, which nobody means as a name."""
     return type(value) is __future__._Feature
-
-
-Loaded = tuple[dict[str, Any], set[str]]  # the namespace, and the names in it that are not the submission's own
 
 
 class _Problems:
@@ -201,51 +153,42 @@ def _stored(code: types.CodeType) -> Iterator[str]:
     return (step.argval for step in dis.get_instructions(code) if step.opname in ("STORE_NAME", "STORE_GLOBAL"))
 
 
-def _load_module(
-    path: str,
-    source: bytes,
-    seconds: float,
-    definitions_only: Collection[str],
-    on_unit: Callable[[str], None],
-    problems: _Problems,
-) -> Loaded:
-    module = types.ModuleType(os.path.basename(path).removesuffix(".py"))
-    sys.modules[module.__name__] = module
-    namespace = module.__dict__
-    namespace["__file__"] = path
-    given = set(namespace)
-    on_unit("")
-    try:
+class _Module:
+    """A module: a single unit, whose name is empty."""
+
+    units = ("",)
+
+    def __init__(self, path: str, source: bytes) -> None:
+        module = types.ModuleType(os.path.basename(path).removesuffix(".py"))
+        sys.modules[module.__name__] = module
+        self.namespace = module.__dict__
+        self.namespace["__file__"] = path
+        self._source = source
         text = io.StringIO(source.decode("utf-8", "replace")).readlines()
         linecache.cache[FILE] = (len(source), None, text, FILE)
-        with time_limit(seconds):
-            _run_module(source, namespace, bool(definitions_only), problems)
-    except BaseException as error:
-        problems.add("", error)
-    return namespace, given
 
-
-def _run_module(source: bytes, namespace: dict[str, Any], definitions_only: bool, problems: _Problems) -> None:
-    """Run a module as a whole; if that fails, run what follows the failed statement one by one."""
-    code: Any = compile(source, FILE, "exec", dont_inherit=True)  # without this module's own `from __future__` imports
-    future = code.co_flags & _FUTURE
-    statements: list[ast.stmt] = []
-    if definitions_only:
-        statements = list(filter(_is_definition, _parsed(source).body))
-    else:
-        try:
-            exec(code, namespace)
-        except Exception as error:
-            body = _parsed(source).body
-            failed = _failed_statement(body, error, code)
-            problems.add("", error, _compiled(body[failed], future))
-            statements = body[failed + 1 :]
-    for statement in statements:
-        code = _compiled(statement, future)
-        try:
-            exec(code, namespace)
-        except Exception as error:
-            problems.add("", error, code)
+    def run(self, unit: str, problems: _Problems, *, definitions_only: bool) -> None:
+        """Run the module as a whole; if that fails, run what follows the failed statement one by one."""
+        # Without this module's own `from __future__` imports.
+        code: Any = compile(self._source, FILE, "exec", dont_inherit=True)
+        future = code.co_flags & _FUTURE
+        statements: list[ast.stmt] = []
+        if definitions_only:
+            statements = list(filter(_is_definition, _parsed(self._source).body))
+        else:
+            try:
+                exec(code, self.namespace)
+            except Exception as error:
+                body = _parsed(self._source).body
+                failed = _failed_statement(body, error, code)
+                problems.add(unit, error, _compiled(body[failed], future))
+                statements = body[failed + 1 :]
+        for statement in statements:
+            code = _compiled(statement, future)
+            try:
+                exec(code, self.namespace)
+            except Exception as error:
+                problems.add(unit, error, code)
 
 
 def _parsed(source: bytes) -> ast.Module:
@@ -273,39 +216,35 @@ def _failed_statement(body: list[ast.stmt], error: BaseException, code: types.Co
     return max(bisect.bisect_right(starts, place) - 1, 0)
 
 
-def _load_notebook(
-    path: str,
-    source: bytes,
-    seconds: float,
-    definitions_only: Collection[str],
-    on_unit: Callable[[str], None],
-    problems: _Problems,
-) -> Loaded:
-    try:
-        cells = code_cells(source)
-        from autograder.runtime import notebook
-    except ImportError:
-        problems.add("", ImportError("a notebook needs IPython, which Jupyter brings: pip install jupyterlab"))
-        return {}, set()
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        problems.add("", ValueError(f"this is not a notebook that can be read: {error}"))
-        return {}, set()
-    shell = notebook.new_shell()
-    shell.be_the_shell()
-    namespace: dict[str, Any] = shell.user_ns
-    given = set(namespace)
-    for unit, text in cells:
-        on_unit(unit)
-        shell.on_error = functools.partial(problems.add, unit)
-        shell.on_ignored = functools.partial(problems.ignored, unit=unit)
+class NoNotebook(ValueError):
+    """A notebook cannot be run, and why."""
+
+
+class _Notebook:
+    """A notebook, whose units are its code cells. Raises `NoNotebook` if it cannot be read, or if there is no IPython."""
+
+    def __init__(self, source: bytes) -> None:
         try:
-            with time_limit(seconds):
-                shell.run(f"{FILE} {unit}", text, keep=_is_definition if unit in definitions_only else None)
-        except BaseException as error:
-            problems.add(unit, error)
-        # As Jupyter does after each cell: the next one draws a figure of its own.
-        surroundings.close_figures()
-    return namespace, given
+            self._cells = dict(code_cells(source))
+            from autograder.runtime import notebook
+        except ImportError:
+            raise NoNotebook("a notebook needs IPython, which Jupyter brings: pip install jupyterlab") from None
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise NoNotebook(f"this is not a notebook that can be read: {error}") from None
+        self.units = tuple(self._cells)
+        self._shell = notebook.new_shell()
+        self._shell.be_the_shell()
+        self.namespace: dict[str, Any] = self._shell.user_ns
+
+    def run(self, unit: str, problems: _Problems, *, definitions_only: bool) -> None:
+        """Run a cell."""
+        self._shell.on_error = functools.partial(problems.add, unit)
+        self._shell.on_ignored = functools.partial(problems.ignored, unit=unit)
+        try:
+            self._shell.run(f"{FILE} {unit}", self._cells[unit], keep=_is_definition if definitions_only else None)
+        finally:
+            # As Jupyter does after each cell: the next one draws a figure of its own.
+            surroundings.close_figures()
 
 
 def _is_definition(node: ast.stmt) -> bool:

@@ -36,8 +36,8 @@ OnIgnored = Callable[[str], None]
 
 # Magics of IPython that need nothing outside the notebook. All its others are ignored; those that a student registers run.
 _LINE_MAGICS = """
-    alias_magic autoawait autocall automagic cd colors config env lsmagic matplotlib pprint precision prun pwd pylab reset
-    reset_selective run set_env sx system time timeit who who_ls whos xdel xmode
+    alias_magic autoawait autocall automagic cd colors config env lsmagic matplotlib pdb pprint precision prun pwd pylab
+    reset reset_selective run set_env sx system time timeit who who_ls whos xdel xmode
 """
 _CELL_MAGICS = "! HTML SVG capture file html javascript js latex markdown prun svg sx system time timeit writefile"
 _KEPT = {"line": set(_LINE_MAGICS.split()), "cell": set(_CELL_MAGICS.split())}

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autograder.runtime import loading, wire
+from autograder.runtime.time_limit import TimeUp
 from autograder.testing.callbacks import Callback, Refusal, bulk
 
 UNDONE = "not done yet"  # how the message about a stub begins
@@ -276,7 +277,7 @@ class LocalRunner(Runner):
             return Answer([answer.decode() for answer in answers], warned)
         except StudentError:
             raise
-        except (Exception, loading.TimeUp, SystemExit) as error:
+        except (Exception, TimeUp, SystemExit) as error:
             return student_error(name, loading.describe_error(error))
 
     def read(self, name: str) -> Any:
