@@ -18,7 +18,7 @@ from pydantic import AwareDatetime, BaseModel, Field, ValidationError, model_val
 
 from autograder.assignment import Assignment, Explanation, Question, parse_explanations
 from autograder.limits import Limits
-from autograder.schema import Slug, Strict, StudentId, TimeZone
+from autograder.schema import PythonVersion, Slug, Strict, StudentId, TimeZone
 from autograder.secret import Key, SecretError, course_key
 from autograder.testing.ledger import Ledger
 
@@ -71,7 +71,7 @@ class CourseSettings(Strict):
     """`course.yml`."""
 
     title: str
-    python: Annotated[str, Field(pattern=r"^3\.(1[1-9]|[2-9]\d)$")] = "3.11"
+    python: PythonVersion = "3.11"
     timezone: TimeZone = "UTC"
     limits: Limits = Limits()
     policy: Policy = Policy()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import platform
 import re
+import sys
 import zoneinfo
 from typing import Annotated
 
@@ -27,8 +29,15 @@ def _time_zone(name: str) -> str:
     return name
 
 
+def _python_version(text: str) -> str:
+    if tuple(map(int, text.split("."))) > sys.version_info[:2]:
+        raise ValueError(f"students are told that the grader has Python {text}, but this is {platform.python_version()}")
+    return text
+
+
 StudentId = Annotated[str, AfterValidator(_student_id)]
 TimeZone = Annotated[str, AfterValidator(_time_zone)]
+PythonVersion = Annotated[str, Field(pattern=r"^3\.(1[1-9]|[2-9]\d)$"), AfterValidator(_python_version)]
 
 Slug = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,40}$")]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]

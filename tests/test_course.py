@@ -176,6 +176,12 @@ COURSE_MISTAKES: dict[str, tuple[Edit, str]] = {
     "number for a title": (lambda c: c.update(title=5), "title: "),
     "list for limits": (lambda c: c.update(limits=[1]), "limits: "),
     "text for a weight": (lambda c: first(c).update(weight="all"), "problem_sets: ps1: weight: "),
+    "Python as a number": (lambda c: c.update(python=3.11), "python: "),
+    "Python that is too old": (lambda c: c.update(python="3.10"), "python: "),
+    "Python newer than this one": (
+        lambda c: c.update(python="3.99"),
+        "python: students are told that the grader has Python 3.99, but this is 3.",
+    ),
     "negative weight": (lambda c: first(c).update(weight=-100), "problem_sets: ps1: weight: "),
     "zero limit": (lambda c: c["limits"].update(call_seconds=0), "limits: call_seconds: "),
     "negative limit": (lambda c: c["limits"].update(threads=-1), "limits: threads: "),
