@@ -17,9 +17,15 @@ from pathlib import Path
 from autograder.testing.bench import OverAllowance
 
 TEST_SECONDS = 10.0  # CPU time of the worker, not waiting for the submission
+OWN_MEMORY_BYTES = 512 * 2**20  # that a test may take, beside four times the largest answer
 # Signals are looked at between operations of NumPy, and some code swallows exceptions: so it is asked again.
 AGAIN_SECONDS = 0.25
 PAGE = resource.getpagesize()
+
+
+def memory_of_a_test(message_bytes: int) -> int:
+    """How many bytes a test may take, where an answer has at most `message_bytes`."""
+    return OWN_MEMORY_BYTES + 4 * message_bytes
 
 
 @contextlib.contextmanager

@@ -21,7 +21,7 @@ from autograder.scoring import Findings
 from autograder.slips import SlipFinder
 from autograder.suite import mark_of
 from autograder.testing.bench import Cause, Outcome, OverAllowance, Status, Trial, is_hidden
-from autograder.testing.forms import prediction_outcome, shown
+from autograder.testing.forms import read_prediction
 from autograder.testing.student import Call
 from autograder.variants import Variant
 
@@ -139,7 +139,7 @@ class Grading(Trial):
             if question.kind == "prediction":
                 [name] = question.names
                 options = question.choices(name)
-                outcome = prediction_outcome(question.id, name, options, question.points, self._guest)
+                outcome, predicted = read_prediction(question.id, name, options, question.points, self._guest)
                 super().end(outcome)
-                if outcome.status is Status.PASSED:
-                    self._predictions[question.id] = shown(self._guest.read(name))
+                if predicted:
+                    self._predictions[question.id] = predicted

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 
 from autograder import scoring, variants
-from autograder.allowance import TEST_SECONDS, allowance
+from autograder.allowance import TEST_SECONDS, allowance, memory_of_a_test
 from autograder.backends import SandboxError
 from autograder.course import Course, ProblemSet, load_course
 from autograder.essays import EssayFinder
@@ -40,9 +40,6 @@ from autograder.slips import SlipFinder
 from autograder.suite import authoring_problems, broken_file, import_file, mark_of, pytest_options
 from autograder.testing.bench import Bench, Trial, is_hidden, keyed
 
-# Memory that a test may take beside four times the largest answer.
-OWN_MEMORY_BYTES = 512 * 2**20
-
 
 class GradingBench(Bench):
     """The bench of a grading run: hidden tests, the reference, and submissions from a connection."""
@@ -58,7 +55,7 @@ class GradingBench(Bench):
         self.asked = {name for question in problem_set.assignment.questions for name in question.names}
         self.suite = problem_set.suite_hash()
         self.key = problem_set.key
-        self.memory_bytes = OWN_MEMORY_BYTES + 4 * problem_set.limits.message_mb * 2**20
+        self.memory_bytes = memory_of_a_test(problem_set.limits.message_bytes)
         mutants_path = problem_set.folder / "mutants.py"
         mutants = variants.declared_in(import_file(mutants_path)) if mutants_path.exists() else []
         first_names = {question.id: question.names[0] for question in problem_set.assignment.questions}

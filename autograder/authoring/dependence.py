@@ -1,4 +1,6 @@
-"""Does anything that the tests decide by come from what is answered? In a process of its own, as tests are collected once.
+"""Does anything that the tests decide by come from what is answered, and what do they make of extreme answers?
+
+Both are found out in a process of its own, as tests are collected once.
 
 python -m autograder.authoring.dependence ROOT SLUG
 """
@@ -13,7 +15,9 @@ from types import ModuleType
 
 import pytest
 
+from autograder.allowance import memory_of_a_test
 from autograder.authoring.check import Check
+from autograder.authoring.extremes import ANSWERS, NUMBERS, extreme_problems
 from autograder.course import Course, ProblemSet, load_course
 from autograder.rehearsal import Rehearsed, rehearse
 from autograder.suite import import_file, mark_of, pytest_options
@@ -22,16 +26,22 @@ from autograder.testing.bench import Bench
 SECONDS = 300
 
 
-def dependence_check(course: Course, problem_set: ProblemSet) -> Check:
-    """No tolerance may depend on an answer; calls that do are told, for they cannot be made ahead."""
+def answer_checks(course: Course, problem_set: ProblemSet) -> list[Check]:
+    """No tolerance may depend on an answer, and extreme answers only lose points.
+
+    Calls that depend on an answer are told, for they cannot be made ahead.
+    """
     name = "no tolerance depends on an answer"
     command = [sys.executable, "-m", __spec__.name, str(course.root), problem_set.slug]
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
     if done.returncode:
-        return Check(name, [f"the tests could not be rehearsed: {(done.stderr or done.stdout).strip()[-500:]}"])
+        return [Check(name, [f"the tests could not be rehearsed: {(done.stderr or done.stdout).strip()[-500:]}"])]
     found = json.loads(done.stdout.splitlines()[-1])
     notes = [f"{test}: calls of {', '.join(names)} are made in their turn" for test, names in found["dependent"].items()]
-    return Check(name, found["tolerances"], "\n".join([f"{found['ahead']} calls can be made ahead", *notes]))
+    return [
+        Check(name, found["tolerances"], "\n".join([f"{found['ahead']} calls can be made ahead", *notes])),
+        Check("extreme answers only lose points", found["extremes"], f"{len(ANSWERS) + len(NUMBERS)} kinds of answers"),
+    ]
 
 
 class _Bench(Bench):
@@ -42,6 +52,7 @@ class _Bench(Bench):
         self.problem_set = problem_set
         self.solution = import_file(problem_set.solution)
         self.found = Rehearsed()
+        self.extremes: list[str] = []
 
     @pytest.fixture
     def reference(self) -> ModuleType:
@@ -52,6 +63,9 @@ class _Bench(Bench):
         asked = {name for question in self.problem_set.assignment.questions for name in question.names}
         seconds = self.problem_set.call_seconds
         self.found = rehearse(self, session.items, self.solution, asked, lambda item: seconds(mark_of(item).question))
+        memory = memory_of_a_test(self.problem_set.limits.message_bytes)
+        questions = self.problem_set.assignment.questions
+        self.extremes = list(extreme_problems(self, session.items, questions, vars(self.solution), memory))
         return True
 
 
@@ -63,10 +77,13 @@ def main() -> int:
     bench = _Bench(course, problem_set)
     ended = int(pytest.main(pytest_options(problem_set), plugins=[bench]))
     found = bench.found
-    ahead = sum(map(len, found.asks.values()))
-    sys.stdout.write(
-        "\n" + json.dumps({"tolerances": found.tolerances, "dependent": found.dependent, "ahead": ahead}) + "\n"
-    )
+    told = {
+        "tolerances": found.tolerances,
+        "dependent": found.dependent,
+        "ahead": sum(map(len, found.asks.values())),
+        "extremes": bench.extremes,
+    }
+    sys.stdout.write(f"\n{json.dumps(told)}\n")
     return 0 if ended in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED) else ended
 
 

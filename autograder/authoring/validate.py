@@ -12,7 +12,7 @@ from random import Random
 
 from autograder import variants
 from autograder.authoring.check import Check
-from autograder.authoring.dependence import dependence_check
+from autograder.authoring.dependence import answer_checks
 from autograder.authoring.frame_checks import follow_through_check, public_check
 from autograder.authoring.mutation import EQUIVALENTS, Mutation, drawn, equivalents, mutations
 from autograder.authoring.own_run import own_run_checks
@@ -76,7 +76,7 @@ def validate(
         collect(course.root, problem_set)  # first: nothing else means anything if a test file is broken
         on_progress("the student's own run", 0, 1)
         checks += own_run_checks(course, problem_set)
-        checks.append(dependence_check(course, problem_set))
+        checks += answer_checks(course, problem_set)
         return [*checks, *_graded_checks(course, problem_set, most_mutations, jobs or cores(), on_progress)]
     except (WorkerError, CourseError) as error:
         return [*checks, Check("tests can be collected", str(error).splitlines())]
