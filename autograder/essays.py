@@ -61,8 +61,9 @@ class EssayFinder:
         missing = [question for question, essay in essays.items() if not essay.text.strip()]
         if missing:
             others = [name for name in report["names"] if name not in self._asked][:MAX_VARIABLES]
-            values = {name: _read(runner, name) for name in others}
-            strings = {name: value[:MAX_TEXT] for name, value in values.items() if isinstance(value, str)}
+            # One after the other: each may be as large as a message.
+            values = ((name, _read(runner, name)) for name in others)
+            strings = {name: value[:MAX_TEXT] for name, value in values if isinstance(value, str)}
             broken = [problem["unit"] for problem in report["problems"] if problem["type"] in _NO_PYTHON]
             cells = cells_of(submission.filename, submission.source, broken)
             for question in missing:

@@ -8,13 +8,16 @@ from types import ModuleType
 from typing import Any
 
 from autograder.runtime import wire
-from autograder.testing.student import Call, LocalRunner, Student, StudentError, alike, call_digest
+from autograder.testing.callbacks import bulk
+from autograder.testing.student import TOO_LARGE, Call, LocalRunner, Student, StudentError, alike, call_digest
 from autograder.variants import Variant
 
 # Mutants are the course's own and end by themselves; this only keeps a broken one from holding up a worker for ever.
 SECONDS = 60.0
+# Answers that are kept. Arguments may hold what a submission answered, so they may be as many and large as it likes.
 MAX_KNOWN = 5000
-_NO_ANSWER = {"NotImplementedError", "Undefined", "Stopped", "AlreadyStopped", "TimeUp", "TooLarge"}
+MAX_KNOWN_BYTES = 64 * 2**20
+_NO_ANSWER = {"NotImplementedError", "Undefined", "Stopped", "AlreadyStopped", "TimeUp", TOO_LARGE}
 
 
 class SlipFinder:
@@ -24,6 +27,7 @@ class SlipFinder:
         self._mutants = [(variant, variant.replaces or first_names.get(variant.question, "")) for variant in mutants]
         self._reference = vars(reference)
         self._known: dict[tuple[str, bytes], Call] = {}
+        self._known_bytes = 0
 
     def candidates(self, question: str, calls: Sequence[Call]) -> list[Variant]:
         """The mutants of `question` that equal the student on every call of a failed test, and are wrong on one of them."""
@@ -67,9 +71,11 @@ class SlipFinder:
         # A test's own function is known by no bytes, so such a call is made anew.
         if handles or key not in self._known:
             answer = _call(namespace, call)
-            if handles or len(self._known) >= MAX_KNOWN:
+            size = bulk(answer)
+            if handles or len(self._known) >= MAX_KNOWN or self._known_bytes + size > MAX_KNOWN_BYTES:
                 return answer
             self._known[key] = answer
+            self._known_bytes += size
         return self._known[key]
 
 

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from autograder import essays
-from autograder.essays import Cell, Essay
+from autograder.course import load_course
+from autograder.essays import Cell, Essay, EssayFinder
+from autograder.intake import Submission
+from autograder.testing.student import LocalRunner
 
 ESSAY = "A weight is a coefficient in one average; it says nothing of causes."
 TEMPLATE = frozenset(
@@ -114,3 +120,17 @@ def test_what_is_no_notebook_has_no_cells(source: bytes) -> None:
 def test_cells_are_numbered_as_a_reader_counts_them() -> None:
     source = json.dumps({"cells": [{"cell_type": "raw", "source": ["a", "b"]}, {"cell_type": "code", "source": "c"}]})
     assert essays.cells_of("ps1.ipynb", source.encode(), ["cell 2"]) == [Cell(1, False, "ab"), Cell(2, True, "c", False)]
+
+
+def test_variables_that_are_no_texts_are_not_kept() -> None:
+    """Each may be as large as a message, and thirty of them are looked at where an essay is missing."""
+    problem_set = load_course(Path(__file__).resolve().parents[1]).problem_set("ps1")
+    largest = np.zeros(2**19)
+    names = {f"variable_{number}": largest for number in range(30)}
+    runner = LocalRunner(names, {"names": list(names)})
+    tracemalloc.start()
+    try:
+        EssayFinder(problem_set).find(Submission("s001", "ps1.py", b""), runner, {"names": list(names), "problems": []})
+        assert tracemalloc.get_traced_memory()[1] < 8 * largest.nbytes
+    finally:
+        tracemalloc.stop()
