@@ -1,11 +1,12 @@
 """What the corpus of attacks costs the grader: the most memory a worker held, and the longest time an attack took.
 
-    python benchmarks/hostile_costs.py [--backend bubblewrap] [--on ps1]
+    python benchmarks/hostile_costs.py [--backend bubblewrap] [--on ps1 [--share 0.2]]
 
 Grades every file of tests/hostile in one worker a problem set, each followed by an honest submission, and prints for each
 kind of attack the worker's largest resident memory (not the guest's), the largest of a guest, the longest grading, and the
-longest honest grading after an attack. With `--on` the attacks on the tiny course are handed in for a real problem set. The
-exit status is 1 if an attack made the grader call itself at fault, or cost an honest submission a point.
+longest honest grading after an attack. With `--on` the attacks on the tiny course are handed in for a real problem set, with
+`--share` under that share of its limits on time and memory. The exit status is 1 if an attack made the grader call itself at
+fault, cost an honest submission a point, or earned more on a real problem set than the honest answers to `tiny` do.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import collections
 import contextlib
+import math
 import platform
 import sys
 import tempfile
@@ -62,26 +64,31 @@ def peak_memory() -> int:
     return peak
 
 
-def costs(backend: str, real: str | None) -> dict[str, Cost]:
+def costs(backend: str, real: str | None, share: float) -> dict[str, Cost]:
     """Grade the corpus, and collect the worst of each kind."""
     kinds: dict[str, Cost] = collections.defaultdict(Cost)
     attacks = [attack for attack in hostile_table.attacks() if attack.machine in ("", platform.machine())]
     if real:
         attacks = [attack for attack in attacks if hostile_run.fits(attack)]
     kind_of = {attack.name: attack.kind for attack in attacks}
-    last = ""
+    last, most = "", math.inf
 
     def note(stored: Stored) -> None:
-        nonlocal last
+        nonlocal last, most
         record = stored.record
         name = record.provenance.student
         worker = peak_memory()
+        sys.stderr.write(f"{name}: {record.score:g} points, {record.seconds:.2f} s, worker {worker / MB:.0f} MB\n")
         if name in kind_of:
             last, cost = name, kinds[kind_of[name]]
             cost.attacks += 1
             cost.worker = max(cost.worker, (worker, name))
             cost.guest = max(cost.guest, (record.peak_memory, name))
             cost.seconds = max(cost.seconds, (record.seconds, name))
+            if record.is_sound and record.score > most:
+                cost.faults.append(f"{name} earned {record.score:g} points, honest answers to `tiny` {most:g}")
+        elif name == "plain":
+            most = record.score
         elif last:
             cost = kinds[kind_of[last]]
             cost.honest_after = max(cost.honest_after, (record.seconds, last))
@@ -100,9 +107,13 @@ def costs(backend: str, real: str | None) -> dict[str, Cost]:
             submissions = [hostile_run.submission(attack, problem_set, fill) for attack in own]
             full = sum(question.points for question in problem_set.assignment.questions if question.kind != "written")
             if submissions:
+                if real:
+                    submissions.insert(0, hostile_run.plain(problem_set))
                 neutral = problem_set.solution.read_bytes()
                 journal = folder / "results"
-                hostile_run.grade_in_turn(root, problem_set, submissions, journal, backend, neutral=neutral, on_done=note)
+                hostile_run.grade_in_turn(
+                    root, problem_set, submissions, journal, backend, neutral=neutral, share=share, on_done=note
+                )
     return kinds
 
 
@@ -110,8 +121,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--backend", default="")
     parser.add_argument("--on", metavar="PROBLEM_SET", help="hand the attacks on the tiny course in for this one")
+    parser.add_argument("--share", type=float, default=1.0, help="of the limits on time and memory")
     options = parser.parse_args()
-    kinds = costs(options.backend, options.on)
+    kinds = costs(options.backend, options.on, options.share)
     print(f"{'kind':<16} {'attacks':>7} {'worker MB':>10} {'guest MB':>9} {'seconds':>8} {'honest after':>13}  worst")
     for kind in hostile_table.KINDS:
         cost = kinds[kind]

@@ -20,7 +20,7 @@ import threading
 import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -378,9 +378,7 @@ def test_attacks_on_the_tiny_course_earn_no_more_on_a_real_problem_set(
     fill = {**bait.fill, "@COURSE@": str(roots[1]), "@JOURNAL@": str(journal)}
     chosen = hostile_run.sample(ATTACKS, 5, seed=zlib.crc32(slug.encode()))
     attacks = [hostile_run.submission(attack, problem_set, fill) for attack in chosen]
-    # What the honest answers to `tiny` earn here, by chance: the least that the attacks' own honest parts may earn.
-    plain = hostile_run.submission(Attack(TINY_COURSE / "solutions/tiny.py", "", "tiny", 0, "", "", ""), problem_set, fill)
-    attacks.insert(0, replace(plain, student="plain"))
+    attacks.insert(0, hostile_run.plain(problem_set))
     neutral = problem_set.solution.read_bytes().replace(bait.token.encode(), b"nothing")
     stored = hostile_run.grade_in_turn(roots[1], problem_set, attacks, journal, backend, neutral=neutral)
     _, first, *rest = [one.record for one in stored]

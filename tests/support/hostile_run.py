@@ -7,6 +7,7 @@ import random
 import re
 import shutil
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from autograder import run as engine
@@ -84,6 +85,12 @@ def submission(attack: Attack, problem_set: ProblemSet, fill: dict[str, str]) ->
     return Submission(attack.name, problem_set.assignment.module + attack.path.suffix, source)
 
 
+def plain(problem_set: ProblemSet) -> Submission:
+    """The honest answers to `tiny`, handed in for another problem set: the honest parts of an attack earn no more there."""
+    answers = Attack(TINY_COURSE / "solutions/tiny.py", "", "tiny", 0, "", "", "")
+    return replace(submission(answers, problem_set, {}), student="plain")
+
+
 def fits(attack: Attack) -> bool:
     """Whether an attack on `tiny` can be handed in for another problem set, and on this machine."""
     return attack.problem_set == "tiny" and attack.path.suffix == ".py" and attack.machine in ("", platform.machine())
@@ -103,16 +110,20 @@ def grade_in_turn(
     backend: str,
     *,
     neutral: bytes,
+    share: float = 1.0,
     on_done: Callable[[Stored], None] = lambda stored: None,
 ) -> list[Stored]:
-    """Grade attacks in one worker, each followed by `neutral`, an honest submission, which meets the very same process."""
+    """Grade attacks in one worker, each followed by `neutral`, an honest submission, which meets the very same process.
+
+    With `share`, under that share of the limits.
+    """
     filename = f"{problem_set.assignment.module}.py"
     order = [Submission(f"honest-first-{attacks[0].student}"[:64], filename, problem_set.solution.read_bytes())]
     for attack in attacks:
         order += [attack, Submission(f"honest-{attack.student}"[:64], filename, neutral)]
     kept = Journal(journal)
     attempts = [kept.add(submitted) for submitted in order]
-    conditions = Conditions(backend=backend)
+    conditions = Conditions(backend=backend, share=share)
     return engine.grade(
         root, problem_set, attempts, kept, lambda attempt: None, jobs=1, conditions=conditions, on_done=on_done
     )
