@@ -22,7 +22,7 @@ import pytest
 from autograder.kit.local import explain
 from autograder.testing.bench import HIDDEN, Outcome, Status, block, keyed, outcome_of, seeded
 from autograder.testing.computed import arguments
-from autograder.testing.forms import prediction_outcome
+from autograder.testing.forms import read_prediction
 from autograder.testing.ledger import Ledger
 from autograder.testing.marks import Graded
 from autograder.testing.student import LocalRunner, Student
@@ -50,7 +50,8 @@ def run_tests(namespace: dict[str, Any], suite: Suite, only: str = "") -> list[O
     names = [name for name in namespace if not name.startswith("_")]
     runner = LocalRunner(namespace, {"names": names}, asked=suite["asked"], seconds=suite["call_seconds"])
     if suite["prediction"]:
-        return [prediction_outcome(suite["question"], runner=runner, **suite["prediction"])]
+        outcome, _ = read_prediction(suite["question"], runner=runner, **suite["prediction"])
+        return [outcome]
     outcomes: dict[str, Outcome] = {}
     with _quiet():
         reference = _module("reference", suite["reference"])

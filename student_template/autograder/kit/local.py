@@ -13,7 +13,7 @@ import pytest
 from autograder.kit.portability import Grader, warnings_for
 from autograder.runtime import loading
 from autograder.testing.bench import Bench, Outcome, Status, Trial, all_undone
-from autograder.testing.forms import form_problem, prediction_outcome
+from autograder.testing.forms import form_problem, read_prediction
 from autograder.testing.ledger import Ledger
 from autograder.testing.student import UNDONE, LocalRunner, StudentError, problem_text
 
@@ -132,7 +132,8 @@ class LocalBench(Bench):
         if question["kind"] == "prediction":
             [name] = question["names"]
             options = question["options"].get(name, ())
-            return [prediction_outcome(question["id"], name, options, question["points"], self.own.runner)]
+            outcome, _ = read_prediction(question["id"], name, options, question["points"], self.own.runner)
+            return [outcome]
         return [outcome for outcome in self.own.outcomes.values() if outcome.question == question["id"]]
 
     def _question(self, question: dict[str, Any], outcomes: list[Outcome]) -> list[str]:

@@ -5,7 +5,7 @@ Nothing here knows what is true, so a student's own run may say all of it.
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Collection
 from typing import Any
 
@@ -27,7 +27,8 @@ def form_problem(name: str, value: Any, options: Collection[str]) -> str:
         run = [chr(ord(letters[0][0]) + place) for place in range(len(letters))]
         listed = f"one of {letters[0]}–{letters[-1]}" if len(letters) > 2 and letters == run else " or ".join(letters)
         return f"`{name}` must be {listed}"
-    number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    # Compared, not converted: some integers are larger than any float.
+    number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
     return "" if number else f"`{name}` must be a number"
 
 
@@ -36,15 +37,22 @@ def shown(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)[:MAX_SHOWN]
 
 
-def prediction_outcome(question: str, name: str, options: Collection[str], points: float, runner: Runner) -> Outcome:
-    """The outcome of a prediction, which earns its points by its form alone."""
+def read_prediction(
+    question: str, name: str, options: Collection[str], points: float, runner: Runner
+) -> tuple[Outcome, str]:
+    """The outcome of a prediction, which earns its points by its form alone, and its text, empty if the form is another.
+
+    It is read once, for a submission that is asked again may say something else.
+    """
     student = Student(runner)
-    raised = None
+    value = raised = None
     try:
-        problem = form_problem(name, student.value(name), options)
+        value = student.value(name)
+        problem = form_problem(name, value, options)
         if problem:
             raise Mismatch(problem)
     except (StudentError, Mismatch) as error:
         raised = pytest.ExceptionInfo.from_exception(error)
     mark = Graded(question, points, title="You committed to a prediction")
-    return outcome_of(f"prediction_{question}", mark, False, raised, 0.0, student)
+    outcome = outcome_of(f"prediction_{question}", mark, False, raised, 0.0, student)
+    return outcome, "" if raised else shown(value)

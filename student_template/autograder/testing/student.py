@@ -20,6 +20,7 @@ from autograder.runtime.time_limit import TimeUp
 from autograder.testing.callbacks import Callback, Refusal, bulk
 
 UNDONE = "not done yet"  # how the message about a stub begins
+TOO_LARGE = "TooLarge"  # the error of a call that is not kept, or could not be sent
 
 
 class Mismatch(AssertionError):
@@ -144,8 +145,8 @@ class Runner(ABC):
 class Call:
     """A call as a test made it, kept to explain a failure. `error` is the exception's type name, empty if it returned.
 
-    `said` is the exception's message. An answer of more than `MAX_KEPT` bytes is not kept: its error is "TooLarge", so that
-    nothing is said of it.
+    `said` is the exception's message. An answer of more than `MAX_KEPT` bytes is not kept, nor are arguments that cannot be
+    sent: the error is then `TOO_LARGE`, so that nothing is said of it.
     """
 
     name: str
@@ -223,8 +224,12 @@ class Student:
 
     def _keep(self, call: Call) -> None:
         # A submission that answers with 64 MB every time must not fill the host's memory.
-        fits = bulk(call.value) <= MAX_KEPT and bulk([*call.args, *call.kwargs.values()]) <= MAX_CALL
-        self.calls.append(call if fits else Call(call.name, (), {}, error="TooLarge"))
+        fits = (
+            call.error != TOO_LARGE
+            and bulk(call.value) <= MAX_KEPT
+            and bulk([*call.args, *call.kwargs.values()]) <= MAX_CALL
+        )
+        self.calls.append(call if fits else Call(call.name, (), {}, error=TOO_LARGE))
 
 
 def call_digest(name: str, case: wire.Deferred) -> bytes:
@@ -234,7 +239,8 @@ def call_digest(name: str, case: wire.Deferred) -> bytes:
 
 def cannot_be_called(name: str, error: wire.WireError) -> StudentError:
     """What to raise for arguments too large or too deep to send: only what the submission itself answered before is so."""
-    return StudentError(f"`{name}` cannot be called with this: {error}", safe=f"`{name}` cannot be called")
+    text = f"`{name}` cannot be called with this: {error}"
+    return StudentError(text, {"type": TOO_LARGE}, safe=f"`{name}` cannot be called")
 
 
 class LocalRunner(Runner):
