@@ -12,6 +12,7 @@ import hmac
 import os
 import re
 import secrets
+import stat
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -61,6 +62,20 @@ def course_key(root: Path) -> Key:
             f"{where} must hold at least 32 hexadecimal digits (0-9, a-f), as `openssl rand -hex 32` prints them"
         )
     return Key(bytes.fromhex(text.strip()[: len(text.strip()) // 2 * 2]))
+
+
+def exposure(root: Path) -> str:
+    """Who may read the file of the secret beside its owner, and what to do, as a sentence; empty if nobody may."""
+    path = root / FILE
+    if os.environ.get(VARIABLE) or not path.exists():
+        return ""
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if not mode & (stat.S_IRWXG | stat.S_IRWXO):
+        return ""
+    return (
+        f"{path}: others may read or change the secret that hidden tests draw from (mode {mode:04o}). "
+        f"Take their rights with `chmod 600 {FILE}`; if they may have read it, delete the file for a new secret"
+    )
 
 
 def _made(path: Path) -> str:

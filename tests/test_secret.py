@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from autograder import doctor
 from autograder import run as engine
 from autograder.authoring.leaks import leaks
 from autograder.course import load_course
@@ -22,7 +23,7 @@ from autograder.intake import Submission
 from autograder.platforms.gradescope import gradescope_zip
 from autograder.platforms.suite import question_suite
 from autograder.record import Record, to_json
-from autograder.secret import FILE, VARIABLE, Key, SecretError, course_key
+from autograder.secret import FILE, VARIABLE, Key, SecretError, course_key, exposure
 from autograder.testing.bench import keyed, seeded
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -72,6 +73,37 @@ def test_a_secret_that_could_be_guessed_is_refused(tmp_path: Path, text: str) ->
 def test_a_secret_that_cannot_be_kept_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(SecretError, match=f"set the variable {VARIABLE}"):
         course_key(tmp_path / "no-such-folder")
+
+
+@pytest.mark.usefixtures("unset")
+def test_a_secret_that_others_may_read_is_told_with_what_to_do(tmp_path: Path) -> None:
+    assert exposure(tmp_path) == ""
+    course_key(tmp_path)
+    assert exposure(tmp_path) == ""
+    for mode in (0o640, 0o604, 0o620):
+        (tmp_path / FILE).chmod(mode)
+        assert f"(mode {mode:04o})" in exposure(tmp_path)
+        assert "chmod 600" in exposure(tmp_path)
+
+
+@pytest.mark.usefixtures("unset")
+def test_the_doctor_says_whether_the_secret_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert doctor.secret(tmp_path).good is None
+    course_key(tmp_path)
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    told = doctor.secret(tmp_path)
+    assert (told.good, told.word) == (False, "exposed")
+    assert "git does not ignore it" in told.lines[-1]
+    shutil.copy(ROOT / ".gitignore", tmp_path)
+    told = doctor.secret(tmp_path)
+    assert (told.good, told.word) == (True, "kept")
+    assert told.lines == (f"256 bits in {tmp_path / FILE}, mode 0600",)
+    (tmp_path / FILE).chmod(0o644)
+    assert "chmod 600" in doctor.secret(tmp_path).lines[-1]
+    (tmp_path / FILE).write_text("guess")
+    assert doctor.secret(tmp_path).word == "unusable"
+    monkeypatch.setenv(VARIABLE, "0f" * 16)
+    assert doctor.secret(tmp_path).lines == (f"128 bits, from the variable {VARIABLE}",)
 
 
 def test_keys_tell_nothing_of_each_other_and_do_not_show_themselves() -> None:

@@ -17,6 +17,7 @@ from autograder.gradebook import GradebookError, gradebook_url, manual_scores
 from autograder.grades import Grade, Manual, changed_points, grades
 from autograder.journal import Journal, JournalError
 from autograder.run import WorkerError
+from autograder.secret import exposure
 
 out = Console()
 err = Console(stderr=True)
@@ -73,6 +74,12 @@ def open_grades(course: Course, problem_set: ProblemSet, journal: Journal) -> li
     for line in changed_points(problem_set, found):
         err.print(line, markup=False, highlight=False, soft_wrap=True)
     return found
+
+
+def say_exposed(course: Course) -> None:
+    """Say that others may read the course's secret, where they may."""
+    if problem := exposure(course.root):
+        err.print(Text.assemble(("note: ", "bold yellow"), problem), soft_wrap=True)
 
 
 def say_waiting() -> None:

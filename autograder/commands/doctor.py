@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import typer
 from rich.padding import Padding
 from rich.text import Text
 
 from autograder.commands.common import NEEDS_YOU, out
-from autograder.doctor import examine
+from autograder.course import CourseError, find_root
+from autograder.doctor import Finding, sandboxes, secret
 
 
 def doctor() -> None:
     """Try the sandboxes of this machine, and say what they enforce, what is missing, and how to get it.
 
-    Exit code 0: grading works here. 1: no sandbox works, so nothing can be graded.
+    Inside a course it also says whether the secret that hidden tests draw from is kept.
+
+    Exit code 0: grading works here. 1: no sandbox works, so nothing can be graded; or the secret is not kept.
     """
-    findings = examine()
+    found = sandboxes()
+    _show(found)
+    try:
+        kept = secret(find_root(Path.cwd()))
+    except CourseError:
+        kept = Finding("secret", None, ("not looked for: this is no course's folder",))
+    _show([kept])
+    if not any(finding.good for finding in found) or kept.good is False:
+        raise typer.Exit(NEEDS_YOU)
+
+
+def _show(findings: list[Finding]) -> None:
     for finding in findings:
-        mark = {True: "[green]works[/]", False: "[red]missing[/]", None: ""}[finding.good]
+        mark = f"[{'green' if finding.good else 'red'}]{finding.word}[/]" if finding.word else ""
         out.print(f"[bold]{finding.name}[/] {mark}")
         for line in finding.lines:
             out.print(Padding(Text(line), (0, 0, 0, 4)))
-    if not any(finding.good for finding in findings):
-        raise typer.Exit(NEEDS_YOU)

@@ -30,6 +30,7 @@ from autograder.commands.common import (
     out,
     progress,
     refuse,
+    say_exposed,
     say_waiting,
 )
 from autograder.course import CourseError, ProblemSet
@@ -69,6 +70,7 @@ def grade(
     """
     seconds = _seconds(at_most)
     course, chosen = open_problem_set(problem_set)
+    say_exposed(course)
     _check_backend(backend)
     if form is not None and form not in FORM_NAMES:
         refuse(f"there is no form {form!r}; there are {', '.join(FORM_NAMES)}")
@@ -156,6 +158,7 @@ def regrade(
     Nothing counts until --apply; --revert goes back. What people graded never changes, and a grader's fault changes nothing.
     """
     course, chosen = open_problem_set(problem_set)
+    say_exposed(course)
     _check_backend(backend)
     journal = open_journal(course, chosen, results)
     students = journal.students()
