@@ -11,7 +11,7 @@ Nothing that such a run prints or raises is shown to the student.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,26 +25,11 @@ from autograder.sandbox.zygote import Zygote
 from autograder.suite import mark_of
 from autograder.testing.bench import Cause, Outcome, Status, Trial
 from autograder.testing.callbacks import Refusal
+from autograder.testing.causes import LOST, broken_uses
 from autograder.testing.student import StudentError
 
 REFUSED = "the function does not accept these arguments"
 UNANSWERED = "the function did not answer"
-_LOST = (Status.FAILED, Status.BLOCKED)
-
-
-def broken_uses(problem_set: ProblemSet, outcomes: Mapping[str, Outcome]) -> dict[str, list[str]]:
-    """The questions that lost a test, each with those functions it builds on that failed a test of their own."""
-    assignment = problem_set.assignment
-    failed = {
-        (outcome.question, name) for outcome in outcomes.values() if outcome.status is Status.FAILED for name in outcome.uses
-    }
-    lost = {outcome.question for outcome in outcomes.values() if outcome.status in _LOST}
-    broken = {
-        question.id: [name for name in question.uses if (assignment.owner(name).id, name) in failed]
-        for question in assignment.questions
-        if question.id in lost
-    }
-    return {question: names for question, names in broken.items() if names}
 
 
 def follow_through(
@@ -61,8 +46,11 @@ def follow_through(
 
     `until` is when the submission's time is used up. `on_trial` puts another trial in place, for which tests then run.
     """
-    for question, names in broken_uses(problem_set, trial.outcomes).items():
-        lost = [item for item in items if mark_of(item).question == question and trial.outcomes[item.name].status in _LOST]
+    questions = problem_set.assignment.questions
+    uses = {question.id: question.uses for question in questions}
+    owners = {name: question.id for question in questions for name in question.names}
+    for question, names in broken_uses(uses, owners, trial.outcomes.values()).items():
+        lost = [item for item in items if mark_of(item).question == question and trial.outcomes[item.name].status in LOST]
         for item in lost:
             trial.outcomes[item.name] = replace(trial.outcomes[item.name], fix_first=tuple(names))
         again = _run_again(problem_set, submission, names, lost, trial, zygote, until, on_trial)

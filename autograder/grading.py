@@ -52,7 +52,6 @@ class Grading(Trial):
         self._essays: dict[str, Essay] = {}
         self._predictions: dict[str, str] = {}
         self._calls: dict[str, list[Call]] = {}
-        self._candidates: dict[str, list[Variant]] = {}
         self._figures: dict[str, FigureView] = {}
         self._output = self._staff_output = ""
         self._breached: list[pytest.Item] = []
@@ -79,13 +78,9 @@ class Grading(Trial):
 
     def findings(self) -> Findings:
         """What was found out. Once the guest is gone, the most memory that it held is known too."""
-        slips: dict[str, Variant] = {}
-        with contextlib.suppress(OverAllowance, MemoryError), allowance(self._memory_bytes):
-            for test, candidates in self._candidates.items():
-                slips[test] = self._slip_finder.likeliest(candidates, self._calls[self.outcomes[test].question])
         return Findings(
             outcomes=list(self.outcomes.values()),
-            slips=slips,
+            slips=self._slips(),
             essays=self._essays,
             predictions=self._predictions,
             figures=self._figures,
@@ -112,26 +107,34 @@ class Grading(Trial):
                 self._guest.begin(item.name, self._problem_set.call_seconds(mark_of(item).question))
                 runtestprotocol(item, nextitem=None, log=False)
                 outcome = self.outcomes[item.name]
-                self._explain(outcome)
+                self._keep(outcome)
                 if outcome.cause is Cause.BEYOND:
                     self._breached.append(item)
                 # After a fault nothing will be scored, and the sandbox may be gone.
                 elif outcome.status is Status.FAULT or (first_failure and outcome.status is Status.FAILED):
                     return
 
-    def _explain(self, outcome: Outcome) -> None:
-        """Note what explains the outcome of the test that ended."""
+    def _keep(self, outcome: Outcome) -> None:
+        """Keep what the test that ended asked and was answered."""
         calls = self.student.calls if self.student is not None else []
         self._calls.setdefault(outcome.question, []).extend(calls)
         if not outcome.hidden:
             for view in (call.value for call in calls if isinstance(call.value, FigureView)):
                 self._figures.setdefault(outcome.question, view)
-        if outcome.status is Status.FAILED:
+
+    def _slips(self) -> dict[str, Variant]:
+        """The likely slip behind each failed test, where there is one."""
+        slips: dict[str, Variant] = {}
+        failed = [outcome for outcome in self.outcomes.values() if outcome.status is Status.FAILED]
+        for question in dict.fromkeys(outcome.question for outcome in failed):
             # Mutants get what the submission answered as their arguments.
             with contextlib.suppress(OverAllowance, MemoryError), allowance(self._memory_bytes):
-                candidates = self._slip_finder.candidates(outcome.question, calls)
-                if candidates:
-                    self._candidates[outcome.test] = candidates
+                by_name = self._slip_finder.find(question, self._calls.get(question, []))
+                for outcome in failed:
+                    names = [name for name in by_name if name in outcome.uses]
+                    if outcome.question == question and names:
+                        slips[outcome.test] = by_name[names[0]]
+        return slips
 
     def _read_predictions(self) -> None:
         """Note what was predicted, which earns points whatever it is."""

@@ -18,6 +18,7 @@ from pydantic.dataclasses import dataclass
 
 from autograder import record_v1
 from autograder.testing.bench import Status
+from autograder.testing.causes import blame
 from autograder.text import bounded
 
 VERSION: Literal[2] = 2
@@ -108,10 +109,7 @@ class Verdict:
     @property
     def blame(self) -> str:
         """What the student reads where functions that the test builds on fail tests of their own."""
-        if not self.fix_first:
-            return ""
-        names = " and ".join(f"`{name}`" for name in self.fix_first)
-        return f"{names} fails: fix it first." if len(self.fix_first) == 1 else f"{names} fail: fix them first."
+        return blame(self.fix_first)
 
     @property
     def followed(self) -> str:
@@ -215,8 +213,9 @@ class Record:
         return question.slip_hint(verdict.slip) if question and verdict.slip else ""
 
     def told(self, verdict: Verdict) -> str:
-        """All that a student may read of a test that did not pass, as text."""
-        slip, hint = self.slip_hint(verdict), verdict.hint
+        """All that a student may read of a test that did not pass, as text; a slip is said of the first that it explains."""
+        first = next((other for other in self.verdicts_of(verdict.question) if other.slip == verdict.slip), verdict)
+        slip, hint = self.slip_hint(verdict) if first.test == verdict.test else "", verdict.hint
         lines = [
             f"{verdict.blame} {verdict.followed}".strip(),
             verdict.said,

@@ -148,5 +148,7 @@ def _look(findings: Findings, errors: Sequence[str], fault: str) -> list[Look]:
     renamed = [outcome for outcome in missing.values() if outcome.similar]
     looks += [Look(Reason.STOPPED, one_line(outcome.message, 500)) for outcome in stopped]
     looks += [Look(Reason.RENAMED, one_line(outcome.message, 500)) for outcome in renamed[:2]]
-    looks += [Look(Reason.UNDEFINED, name) for name, outcome in missing.items() if not outcome.similar]
+    # Of a file that could not be run at all, the error says it: that nothing is defined follows.
+    if not errors or any(outcome.cause is not Cause.UNDEFINED for outcome in failed) or len(failed) < len(findings.outcomes):
+        looks += [Look(Reason.UNDEFINED, name) for name, outcome in missing.items() if not outcome.similar]
     return list(dict.fromkeys(looks))

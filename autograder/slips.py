@@ -1,4 +1,4 @@
-"""The likely slip behind a failed test: the mutant that gives the same wrong answers as the student."""
+"""The likely slip behind a question's wrong answers: the mutant that gives all the same answers as the student."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from autograder.runtime import wire
 from autograder.testing.callbacks import bulk
+from autograder.testing.evidence import are_specific
 from autograder.testing.student import TOO_LARGE, Call, LocalRunner, Student, StudentError, alike, call_digest
 from autograder.variants import Variant
 
@@ -21,7 +22,7 @@ _NO_ANSWER = {"NotImplementedError", "Undefined", "Stopped", "AlreadyStopped", "
 
 
 class SlipFinder:
-    """Compares failed calls with what the mutants of a problem set answer to the same arguments."""
+    """Compares a submission's answers with what the mutants of a problem set answer to the same calls."""
 
     def __init__(self, mutants: Sequence[Variant], reference: ModuleType, first_names: dict[str, str]) -> None:
         self._mutants = [(variant, variant.replaces or first_names.get(variant.question, "")) for variant in mutants]
@@ -29,54 +30,55 @@ class SlipFinder:
         self._known: dict[tuple[str, bytes], Call] = {}
         self._known_bytes = 0
 
-    def candidates(self, question: str, calls: Sequence[Call]) -> list[Variant]:
-        """The mutants of `question` that equal the student on every call of a failed test, and are wrong on one of them."""
-        if any(call.error in _NO_ANSWER or (not call.error and call.value is None) for call in calls):
-            return []
-        found = []
-        for variant, name in self._mutants:
+    def find(self, question: str, calls: Sequence[Call]) -> dict[str, Variant]:
+        """The slips behind `calls`, all that a question's tests made, by the name of the function that is wrong.
+
+        A mutant is one if it gives every answer that the function gave, and the wrong ones are specific. What a variable
+        holds is itself the mistake.
+        """
+        found: dict[str, Variant] = {}
+        for name in dict.fromkeys(name for variant, name in self._mutants if variant.question == question):
             own = [call for call in calls if call.name == name]
-            if variant.question == question and own and self._explains(variant, name, own):
-                found.append(variant)
+            if any(call.error in _NO_ANSWER or (not call.error and call.value is None) for call in own):
+                continue
+            # The wrong ones first: they tell most mutants apart.
+            own.sort(key=self.is_right)
+            wrong = [call for call in own if not self.is_right(call)]
+            if wrong and (not callable(self._reference.get(name)) or are_specific(wrong)):
+                for mutant, replaced in self._mutants:
+                    if (mutant.question, replaced) == (question, name) and self._explains(mutant, own):
+                        found[name] = mutant
+                        break
         return found
 
-    def likeliest(self, candidates: Sequence[Variant], calls: Sequence[Call]) -> Variant:
-        """Of several candidates, the one that equals the student on most of `calls`, all that were made for the question."""
-        if len(candidates) == 1:
-            return candidates[0]
-        names = dict(self._mutants)
+    def _explains(self, mutant: Variant, calls: Sequence[Call]) -> bool:
+        return all(_equal(self.answer(call, mutant), call) for call in calls)
 
-        def agreement(variant: Variant) -> int:
-            name = names[variant]
-            wrong = self._with(variant, name)
-            own = (call for call in calls if call.name == name)
-            return sum(_equal(self._answer(variant.name, wrong, call), call) for call in own)
+    def is_right(self, call: Call) -> bool:
+        """Whether the reference gives the same answer."""
+        return _equal(self.answer(call), call)
 
-        return max(candidates, key=agreement)
-
-    def _with(self, variant: Variant, name: str) -> dict[str, Any]:
-        function: Any = variant.function if callable(self._reference.get(name)) else variant.function()
-        return {**self._reference, name: function}
-
-    def _explains(self, variant: Variant, name: str, calls: Sequence[Call]) -> bool:
-        wrong = self._with(variant, name)
-        if not all(_equal(self._answer(variant.name, wrong, call), call) for call in calls):
-            return False
-        return any(not _equal(self._answer("", self._reference, call), call) for call in calls)
-
-    def _answer(self, variant: str, namespace: dict[str, Any], call: Call) -> Call:
-        """What `call` gives in `namespace`. Tests are seeded, so the same calls come for student after student."""
+    def answer(self, call: Call, mutant: Variant | None = None) -> Call:
+        """What a mutant, or the reference, answers, without the arguments. Tests are seeded, so the same calls come for student after student."""
         handles: list[Any] = []
-        key = variant, call_digest(call.name, wire.Deferred.of((call.args, call.kwargs), handles))
+        digest = call_digest(call.name, wire.Deferred.of((call.args, call.kwargs), handles))
+        key = mutant.name if mutant else "", digest
         # A test's own function is known by no bytes, so such a call is made anew.
         if handles or key not in self._known:
-            answer = _call(namespace, call)
+            answer = _call(self._with(mutant, call.name), call)
             size = bulk(answer)
             if handles or len(self._known) >= MAX_KNOWN or self._known_bytes + size > MAX_KNOWN_BYTES:
                 return answer
             self._known[key] = answer
             self._known_bytes += size
         return self._known[key]
+
+    def _with(self, mutant: Variant | None, name: str) -> dict[str, Any]:
+        """The reference's names, of which `mutant` stands in for `name`."""
+        if mutant is None:
+            return self._reference
+        function: Any = mutant.function if callable(self._reference.get(name)) else mutant.function()
+        return {**self._reference, name: function}
 
 
 def _call(namespace: dict[str, Any], call: Call) -> Call:

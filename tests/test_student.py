@@ -511,14 +511,11 @@ def test_a_name_that_another_question_asks_for_is_not_suggested() -> None:
     assert "rename" not in str(caught.value)
 
 
-def test_a_missing_name_comes_with_the_error_that_stopped_the_module() -> None:
+def test_the_error_that_stopped_the_module_is_not_said_again_of_each_missing_name() -> None:
     student = student_of("x = 1\nfrom no_such_module import softmax\ndef mix(x): pass\n")
     with pytest.raises(Undefined) as caught:
         student.softmax(1)
-    assert str(caught.value).splitlines() == [
-        "`softmax` is not defined",
-        "ModuleNotFoundError: No module named 'no_such_module' (line 2, in <module>: from no_such_module import softmax)",
-    ]
+    assert str(caught.value) == "`softmax` is not defined"
 
 
 @pytest.mark.parametrize("name", ["forever", "stubborn"])

@@ -245,8 +245,9 @@ def test_faults_that_grading_shows_are_all_named(draft: Path) -> None:
         add_question(draft, name, HALF, *(chosen[part].format(name) for part in ("test", "mutant", "alternative")))
 
     add_half("harmless", mutant='@mutant("{0}", hint="Hint.")\ndef wrong_{0}(x):\n    return x * 0.5')
-    add_half("unhinted", mutant='@mutant("{0}", hint="Hint.")\ndef wrong_{0}(x):\n    raise NotImplementedError')
-    add_half("spilling", test=HALF_TEST + "\n    student.unhinted(np.ones(2))",
+    twin = '@mutant("{{0}}", hint="{0}")\ndef {0}_{{0}}(x):\n    return x * 0.3'
+    add_half("twins", mutant="\n\n".join(map(twin.format, ("first", "second"))))
+    add_half("spilling", test=HALF_TEST + "\n    student.twins(np.ones(2))",
              mutant='@mutant("harmless", replaces="{0}", hint="Hint.")\ndef wrong_{0}(x):\n    return x')  # fmt: skip
     add_half("narrow", alternative='@alternative("{0}")\ndef other_{0}(x):\n    return x - 0.25')
     add_half("unmarked", mutant="", alternative="")
@@ -258,7 +259,7 @@ def test_faults_that_grading_shows_are_all_named(draft: Path) -> None:
     for expected in (
         "every mutant loses points, and only on its question: harmless: wrong_harmless loses no points",
         "harmless: wrong_spilling loses points on spilling too",
-        "every mutant gets its hint: unhinted: wrong_unhinted does not get its hint",
+        "no mutant gets another one's hint: twins: second_twins gets the hint of first_twins",
         "enough mutants and alternatives: unmarked has 0 mutants; a code question needs 5",
         "enough mutants and alternatives: narrow has 1 alternatives; a code question needs 2",
         "every alternative earns all points: narrow: other_narrow fails test_narrow",

@@ -15,6 +15,7 @@ MIN_LINE = 25
 MIN_NODES = 12
 MIN_DIGITS = 5
 _NUMBER = re.compile(r"(?<![\w.])\d+\.?\d*(?:e-?\d+)?(?![\w])")
+_HEX = re.compile(r"[0-9a-f]{16}")
 _FENCE = re.compile(r"^```(?:python|py)?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _CELL_KEYS = {"cell_type", "id", "metadata", "source", "outputs", "execution_count"}
 _NOTEBOOK_METADATA = {"kernelspec", "language_info"}
@@ -41,6 +42,7 @@ def leaks(problem_set: ProblemSet, files: Mapping[str, bytes]) -> list[str]:
         shown = sorted(set(_numbers(text)) & secret_numbers)
         found += [f"{name}: {number} is a number of test_hidden.py" for number in shown]
     found += _answered(problem_set, texts)
+    found += _slip_leaks(problem_set, files)
     return list(dict.fromkeys(found))
 
 
@@ -63,6 +65,11 @@ def _secrets(problem_set: ProblemSet) -> tuple[dict[str, str], dict[str, str], s
         released = {_shape(statement) for statement in _statements(_parsed(_outside_solution(block)))}
         inner = (statement for statement in _statements(_parsed(block)) if _shape(statement) not in released)
         shapes.update({_shape(statement): f"the solution of {name}" for statement in inner})
+    drawn = {_shape(statement) for statement in _statements(_own(problem_set, "payoffs.py"))}
+    for function in _mutants(problem_set):
+        statements = _statements(ast.Module([function], []))
+        inner = (statement for statement in statements if _shape(statement) not in known_shapes | drawn)
+        shapes.update({_shape(statement): f"the mutant {function.name}" for statement in inner})
     for line in hidden.splitlines():
         if len(line.strip()) >= MIN_LINE and _squeezed(line) not in known_lines:
             lines.setdefault(_squeezed(line), "test_hidden.py")
@@ -71,6 +78,31 @@ def _secrets(problem_set: ProblemSet) -> tuple[dict[str, str], dict[str, str], s
             shapes.setdefault(_shape(statement), "test_hidden.py")
     numbers = set(_numbers(hidden)) - set(_numbers(public)) - set(_numbers(handout)) - set(_numbers(blocks.set_up))
     return lines, shapes, numbers
+
+
+def _mutants(problem_set: ProblemSet) -> list[ast.FunctionDef]:
+    """The functions of `mutants.py` without their decorators, whose hints and museum texts are for students."""
+    functions = [node for node in _own(problem_set, "mutants.py").body if isinstance(node, ast.FunctionDef)]
+    for function in functions:
+        function.decorator_list = []
+    return functions
+
+
+def _own(problem_set: ProblemSet, name: str) -> ast.Module:
+    """A file of the problem set; an empty module if it is not there."""
+    path = problem_set.folder / name
+    return _parsed(path.read_text(encoding="utf-8")) if path.is_file() else ast.Module([], [])
+
+
+def _slip_leaks(problem_set: ProblemSet, files: Mapping[str, bytes]) -> Iterator[str]:
+    """What is released of a slip: the function's name, digests, and a hint; and of no choice."""
+    name = f"{problem_set.slug}/problem_set.json"
+    questions = json.loads(files[name])["questions"] if name in files else []
+    for question in questions:
+        for slip in question["slips"]:
+            digests = [*slip["wrong"].keys(), *slip["wrong"].values()]
+            if question["kind"] != "code" or set(slip) != {"name", "hint", "wrong"} or not all(map(_HEX.fullmatch, digests)):
+                yield f"{name}: {question['id']}: a slip holds more than a name, digests and a hint"
 
 
 def _answered(problem_set: ProblemSet, texts: Mapping[str, str]) -> Iterator[str]:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
-import inspect
 import json
 import re
 from pathlib import Path
 from typing import Any
 
 from autograder.authoring.frame import payoffs
+from autograder.authoring.public_tests import known_slips, public_tests
 from autograder.authoring.rendering import module, notebook, readme
 from autograder.authoring.stubs import solution_blocks, stub
 from autograder.course import Course, CourseError, ProblemSet, read_yaml
 from autograder.kit.release_files import base_name, dump_base
 from autograder.sandbox import libraries
-from autograder.testing.marks import Graded
 
 PACKAGE = Path(__file__).resolve().parents[1]
 # The rooms of the engine that also run on a student's laptop.
@@ -187,6 +185,7 @@ def stale(files: dict[str, bytes], folder: Path) -> list[str]:
 def _description(course: Course, problem_set: ProblemSet, public: str, points: dict[str, float]) -> str:
     """`problem_set.json`: what the student's own run needs to know. Of the ledger, only rows that public tests cite."""
     assignment = problem_set.assignment
+    slips = known_slips(course, problem_set)
     description: dict[str, Any] = {
         "slug": assignment.slug,
         "title": assignment.title,
@@ -208,6 +207,7 @@ def _description(course: Course, problem_set: ProblemSet, public: str, points: d
                 "hints": question.hints or [],
                 "options": {name: question.choices(name) for name in question.names if question.choices(name)},
                 "payoff": question.prediction.payoff if question.prediction else "",
+                "slips": slips.get(question.id, []),
             }
             for question in assignment.questions
         ],
@@ -235,20 +235,8 @@ def _ledger_rows(path: Path, _changed: int) -> dict[str, Any]:
 
 def public_points(problem_set: ProblemSet) -> dict[str, float]:
     """Points of the public tests and of predictions, by question."""
-    path = problem_set.folder / "test_public.py"
-    spec = importlib.util.spec_from_file_location(f"_public_{problem_set.slug}", path)
-    if spec is None or spec.loader is None:
-        raise CourseError(f"{path} cannot be imported")
-    module = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise CourseError(f"{path} cannot be imported: {type(error).__name__}: {error}") from None
     points: dict[str, float] = {}
-    for _, test in inspect.getmembers(module, inspect.isfunction):
-        for marker in getattr(test, "pytestmark", []):
-            if marker.name == "graded":
-                graded: Graded = marker.args[0]
-                points[graded.question] = points.get(graded.question, 0) + graded.points
+    for _, graded in public_tests(problem_set):
+        points[graded.question] = points.get(graded.question, 0) + graded.points
     predictions = (question for question in problem_set.assignment.questions if question.kind == "prediction")
     return points | {question.id: question.points for question in predictions}

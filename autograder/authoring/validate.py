@@ -243,13 +243,15 @@ def _mutants_check(found: _Graded, mutants: Mapping[str, Variant]) -> Check:
 
 
 def _hints_check(found: _Graded, mutants: Mapping[str, Variant]) -> Check:
-    problems = []
+    """No mutant may be taken for another one. What is too common to be named gets the hints of the tests that fail."""
+    problems, named = [], 0
     for name, mutant in mutants.items():
-        record = found.records["mutants", name]
-        said = "\n".join(map(record.told, record.verdicts))
-        if not mutant.hint or mutant.hint not in said:
-            problems.append(f"{name} does not get its hint")
-    return Check("every mutant gets its hint", problems)
+        told = [slip for question in found.records["mutants", name].questions for slip in question.slips]
+        named += bool(told)
+        problems += [f"{name} gets the hint of {slip.mutant}" for slip in told if slip.hint != mutant.hint]
+        if not mutant.hint:
+            problems.append(f"{name} has no hint")
+    return Check("no mutant gets another one's hint", problems, f"{named} of {len(mutants)} are named")
 
 
 def _silence_check(found: _Graded, mutants: Mapping[str, Variant]) -> Check:

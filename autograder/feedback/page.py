@@ -17,6 +17,7 @@ from autograder.feedback.html import render
 from autograder.grades import Grade
 from autograder.record import Record, Verdict
 from autograder.testing.bench import Status
+from autograder.testing.causes import grouped
 
 # Of all figures on a page: that many parts are drawn in less than half a second, and five heat maps have fewer.
 MAX_PARTS = 150
@@ -30,16 +31,23 @@ WORDS = {
 
 @dataclass(frozen=True)
 class TestView:
-    """One test, as its student may see it."""
+    """One test's title and points."""
 
     title: str
-    outcome: Status
     hidden: bool
     score: float
     possible: float
+
+
+@dataclass(frozen=True)
+class TestGroup:
+    """Tests that ended alike, and what their student may read of it."""
+
+    outcome: Status
     said: str
     followed: str
     hint: str
+    tests: list[TestView]
 
     @property
     def words(self) -> str:
@@ -72,16 +80,9 @@ class QuestionView:
     section: str
     causes: list[str]
     slips: list[str]
-    tests: list[TestView]
+    passed: list[TestGroup]
+    others: list[TestGroup]
     figure: FigureImage | None
-
-    @property
-    def passed(self) -> list[TestView]:
-        return [test for test in self.tests if test.outcome is Status.PASSED]
-
-    @property
-    def others(self) -> list[TestView]:
-        return [test for test in self.tests if test.outcome is not Status.PASSED]
 
 
 def student_page(
@@ -125,22 +126,23 @@ def _question(question: Question, grade: Grade, figures: Mapping[str, FigureImag
         section=section,
         causes=list(dict.fromkeys(verdict.blame for verdict in record.verdicts_of(question.id) if verdict.blame)),
         slips=[slip.hint for slip in scored.slips] if scored else [],
-        tests=[_test(record, verdict) for verdict in record.verdicts_of(question.id)],
+        passed=_groups(record.verdicts_of(question.id), passed=True),
+        others=_groups(record.verdicts_of(question.id), passed=False),
         figure=figures.get(question.id),
     )
 
 
-def _test(record: Record, verdict: Verdict) -> TestView:
-    return TestView(
-        title=verdict.title,
-        outcome=verdict.status,
-        hidden=verdict.hidden,
-        score=verdict.score,
-        possible=verdict.points,
-        said=verdict.said,
-        followed=verdict.followed,
-        hint=verdict.hint,
-    )
+def _groups(verdicts: list[Verdict], *, passed: bool) -> list[TestGroup]:
+    """The tests that passed, or those that did not, those of one cause together."""
+    chosen = [verdict for verdict in verdicts if (verdict.status is Status.PASSED) is passed]
+    groups = grouped(chosen, lambda verdict: verdict.said and f"{verdict.status} {verdict.said} {verdict.followed}")
+    return [_group(group) for group in groups]
+
+
+def _group(verdicts: list[Verdict]) -> TestGroup:
+    first = verdicts[0]
+    tests = [TestView(verdict.title, verdict.hidden, verdict.score, verdict.points) for verdict in verdicts]
+    return TestGroup(first.status, first.said, first.followed, first.hint if len(tests) == 1 else "", tests)
 
 
 def _figures(record: Record) -> dict[str, FigureImage]:

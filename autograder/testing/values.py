@@ -25,6 +25,12 @@ from autograder.testing.student import Mismatch
 # longest, so lists hold numbers only, and are counted before NumPy sees them.
 MAX_ITEMS = 100_000
 MAX_SHOWN = 300  # characters of an answer in a message
+DIGITS = range(6, 18)  # a number is shown with the fewest of these that tell it apart
+
+# All that a student reads of a hidden test that got something of the wrong form. The form found is a submission's choice,
+# so it may carry an input away; it is in the message for staff.
+OTHER_TYPE = "Your answer has another type than the question asks for. The docstring says which it should have."
+OTHER_SHAPE = "Your answer has another shape than the question asks for. The docstring says which it should have."
 
 _KINDS = {
     "float": ("f", "float32 or float64"),
@@ -124,8 +130,13 @@ def shown(value: Any) -> str:
 
 def require(condition: Any, message: str) -> None:
     """Fail with `message` unless `condition` is true."""
+    _check(condition, message)
+
+
+def _check(condition: Any, message: str, safe: str = "") -> None:
+    """Fail with `message` unless `condition` is true; `safe` is what a student reads where the test is hidden."""
     if not condition and not _lenient():
-        raise Mismatch(message)
+        raise Mismatch(message, safe)
 
 
 def _lenient() -> bool:
@@ -147,13 +158,13 @@ def array(
     if lists and isinstance(value, list | tuple):
         value = _table(value, name)
     if not isinstance(value, np.ndarray):
-        raise Mismatch(f"`{name}` should be a numpy array of {words}, but is {described(value)}")
+        raise Mismatch(f"`{name}` should be a numpy array of {words}, but is {described(value)}", OTHER_TYPE)
     good = value.dtype.kind in codes and not (value.dtype.kind == "f" and value.dtype.itemsize < 4)
-    require(good, f"`{name}` should hold {words}, but is {described(value)}")
+    _check(good, f"`{name}` should hold {words}, but is {described(value)}", OTHER_TYPE)
     if shape is not None:
         fits = value.ndim == len(shape) and all(want in (None, have) for want, have in zip(shape, value.shape, strict=True))
         wanted = "(" + ", ".join("any" if size is None else str(size) for size in shape) + ("," * (len(shape) == 1)) + ")"
-        require(fits, f"`{name}` should have shape {wanted}, but has shape {value.shape}")
+        _check(fits, f"`{name}` should have shape {wanted}, but has shape {value.shape}", OTHER_SHAPE)
     if finite and value.dtype.kind == "f" and not np.isfinite(value).all():
         where = _first(~np.isfinite(value))
         raise Mismatch(f"`{name}` should hold finite numbers, but has {value[where]} at {_place(where)}")
@@ -166,7 +177,7 @@ def scalar(value: Any, *, name: str, finite: bool = True) -> float:
         value = value[()]
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating | Fraction):
         hint = f"; take the single element out of the array of shape {value.shape}" if isinstance(value, np.ndarray) else ""
-        raise Mismatch(f"`{name}` should be one number, but is {described(value)}{hint}")
+        raise Mismatch(f"`{name}` should be one number, but is {described(value)}{hint}", OTHER_TYPE)
     try:
         number = float(value)
     except OverflowError:
@@ -179,7 +190,7 @@ def boolean(value: Any, *, name: str) -> bool:
     """True or False: a Python or NumPy bool, or a bool array without dimensions."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
-    require(isinstance(value, bool | np.bool_), f"`{name}` should be True or False, but is {described(value)}")
+    _check(isinstance(value, bool | np.bool_), f"`{name}` should be True or False, but is {described(value)}", OTHER_TYPE)
     return bool(value)
 
 
@@ -188,35 +199,36 @@ def integer(value: Any, *, name: str) -> int:
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     good = isinstance(value, int | np.integer) and not isinstance(value, bool | np.bool_)
-    require(good, f"`{name}` should be a whole number, but is {described(value)}")
+    _check(good, f"`{name}` should be a whole number, but is {described(value)}", OTHER_TYPE)
     return int(value)
 
 
 def fraction(value: Any, *, name: str) -> Fraction:
     """An exact number: a `Fraction` or an integer."""
     good = isinstance(value, int | Fraction) and not isinstance(value, bool)
-    require(good, f"`{name}` should be an exact fractions.Fraction, but is {described(value)}")
+    _check(good, f"`{name}` should be an exact fractions.Fraction, but is {described(value)}", OTHER_TYPE)
     return Fraction(value)
 
 
 def text(value: Any, *, name: str) -> str:
     """A string."""
-    require(isinstance(value, str), f"`{name}` should be a string, but is {described(value)}")
+    _check(isinstance(value, str), f"`{name}` should be a string, but is {described(value)}", OTHER_TYPE)
     return cast(str, value)
 
 
 def parts(value: Any, count: int, *, name: str) -> tuple[Any, ...]:
     """A tuple or list of exactly `count` results."""
-    require(isinstance(value, tuple | list), f"`{name}` should return {count} things, but is {described(value)}")
-    require(len(value) == count, f"`{name}` should return {count} things, but returns {len(value)}")
+    _check(isinstance(value, tuple | list), f"`{name}` should return {count} things, but is {described(value)}", OTHER_TYPE)
+    _check(len(value) == count, f"`{name}` should return {count} things, but returns {len(value)}", OTHER_TYPE)
     return tuple(value)
 
 
 def figure(value: Any, *, name: str) -> FigureView:
     """A matplotlib figure, described as data."""
     if isinstance(value, Foreign) and "Axes" in value.type_name:
-        raise Mismatch(f"`{name}` should return the Figure, but returns its Axes; return `ax.figure`")
-    require(isinstance(value, FigureView), f"`{name}` should return a matplotlib Figure, but is {described(value)}")
+        raise Mismatch(f"`{name}` should return the Figure, but returns its Axes; return `ax.figure`", OTHER_TYPE)
+    message = f"`{name}` should return a matplotlib Figure, but is {described(value)}"
+    _check(isinstance(value, FigureView), message, OTHER_TYPE)
     return cast(FigureView, value)
 
 
@@ -235,7 +247,7 @@ def close(actual: ArrayLike, expected: ArrayLike, *, atol: float, name: str) -> 
     if audit is not None:
         audit.tolerances.append((sys._getframe(1).f_lineno, float(atol)))
     have, want = _numbers(actual, name), np.asarray(expected)
-    require(have.shape == want.shape, f"`{name}` should have shape {want.shape}, but has shape {have.shape}")
+    _check(have.shape == want.shape, f"`{name}` should have shape {want.shape}, but has shape {have.shape}", OTHER_SHAPE)
     with np.errstate(invalid="ignore"):
         # Equal infinities count as close; their difference would be NaN.
         good = (have == want) | (np.abs(have - want) <= atol)
@@ -246,7 +258,8 @@ def same(actual: Any, expected: Any, *, name: str) -> None:
     """Exactly equal numbers, arrays or plain values."""
     if isinstance(expected, np.ndarray):
         have = _numbers(actual, name)
-        require(have.shape == expected.shape, f"`{name}` should have shape {expected.shape}, but has shape {have.shape}")
+        message = f"`{name}` should have shape {expected.shape}, but has shape {have.shape}"
+        _check(have.shape == expected.shape, message, OTHER_SHAPE)
         _first_difference(have, expected, have == expected, name)
     else:
         require(_equal(actual, expected), f"`{name}` should be exactly {shown(expected)}, but is {shown(actual)}")
@@ -278,13 +291,13 @@ def _table(value: list[Any] | tuple[Any, ...], name: str) -> np.ndarray:
         elif isinstance(item, np.ndarray):
             count += item.size
         elif not isinstance(item, bool | int | float | complex | np.generic):
-            raise Mismatch(f"`{name}` should be a table of numbers, but holds {described(item)}")
+            raise Mismatch(f"`{name}` should be a table of numbers, but holds {described(item)}", OTHER_TYPE)
         if count > MAX_ITEMS:
             raise Mismatch(f"`{name}` is a list of more than {MAX_ITEMS} items; return an array")
     try:
         return np.array(value)
     except ValueError:
-        raise Mismatch(f"`{name}` is a nested list whose rows differ in length") from None
+        raise Mismatch(f"`{name}` is a nested list whose rows differ in length", OTHER_SHAPE) from None
     except (TypeError, OverflowError):
         raise Mismatch(f"`{name}` should be a table of numbers, but holds one that is too large for it") from None
 
@@ -294,10 +307,10 @@ def _numbers(value: Any, name: str) -> np.ndarray:
     if isinstance(value, list | tuple):
         value = _table(value, name)
     if not isinstance(value, np.ndarray | np.generic | bool | int | float | complex):
-        raise Mismatch(f"`{name}` should hold numbers, but is {described(value)}")
+        raise Mismatch(f"`{name}` should hold numbers, but is {described(value)}", OTHER_TYPE)
     array = np.asarray(value)
     if array.dtype.kind not in "biufc":
-        raise Mismatch(f"`{name}` should hold numbers, but is {described(value)}")
+        raise Mismatch(f"`{name}` should hold numbers, but is {described(value)}", OTHER_TYPE)
     return array
 
 
@@ -306,7 +319,25 @@ def _first_difference(have: np.ndarray, want: np.ndarray, good: np.ndarray, name
         return
     where = _first(~good)
     more = f"; {int((~good).sum())} of {good.size} numbers differ" if good.size > 1 else ""
-    raise Mismatch(f"`{name}` should be {want[where]!s} at {_place(where)}, but is {have[where]!s}{more}")
+    wanted, actual = _apart(want[where], have[where])
+    raise Mismatch(f"`{name}` should be {wanted} at {_place(where)}, but is {actual}{more}")
+
+
+def _apart(one: np.generic, other: np.generic) -> tuple[str, str]:
+    """Two different numbers with as many digits as it takes to see that they differ."""
+    # Of a number in another precision, all digits count: 0.775 as float32 is not 0.775.
+    numbers = [number.item() for number in (one, other)]
+    if all(isinstance(number, float) for number in numbers):
+        for digits in DIGITS:
+            texts = [_with_digits(number, digits) for number in numbers]
+            if texts[0] != texts[1]:
+                return texts[0], texts[1]
+    return str(numbers[0]), str(numbers[1])
+
+
+def _with_digits(number: float, digits: int) -> str:
+    rounded = f"{number:.{digits}g}"
+    return str(number) if float(rounded) == number else rounded
 
 
 def _first(marked: np.ndarray) -> tuple[int, ...]:

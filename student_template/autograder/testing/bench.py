@@ -17,7 +17,7 @@ import pytest
 from autograder.testing.computed import Generators
 from autograder.testing.ledger import Ledger
 from autograder.testing.marks import Graded, graded_mark
-from autograder.testing.student import AlreadyStopped, NotDone, Runner, Stopped, Student, StudentError, Undefined
+from autograder.testing.student import AlreadyStopped, Mismatch, NotDone, Runner, Stopped, Student, StudentError, Undefined
 
 MAX_MESSAGE = 4000
 HIDDEN = "test_hidden.py"
@@ -257,7 +257,7 @@ def classify(excinfo: pytest.ExceptionInfo[BaseException] | None) -> tuple[Statu
     if isinstance(error, StudentError):
         return Status.FAILED, str(error)[:MAX_MESSAGE], error.safe
     if isinstance(error, AssertionError | pytest.fail.Exception):
-        return Status.FAILED, str(error)[:MAX_MESSAGE], ""
+        return Status.FAILED, str(error)[:MAX_MESSAGE], error.safe if isinstance(error, Mismatch) else ""
     return Status.FAULT, str(excinfo.getrepr(style="short")), ""
 
 
