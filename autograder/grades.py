@@ -193,6 +193,13 @@ def days_late(attempt: Attempt, due: datetime.datetime, grace_days: float) -> fl
     return days + (submitted - end(days)) / (end(days + 1) - end(days))
 
 
+def closes(course: Course, slug: str) -> datetime.datetime:
+    """When nothing more can be earned by anyone: the last due date, grace and late days over."""
+    policy = course.settings.policy
+    days = policy.grace_days + (policy.closes_after_days or 0)
+    return after(course.last_due(slug), datetime.timedelta(days=days))
+
+
 def after(moment: datetime.datetime, time: datetime.timedelta) -> datetime.datetime:
     """When clocks in the zone of `moment` will have gone on by `time`: at the same hour, if that is a number of days."""
     return moment + time  # Python adds to what the clock shows

@@ -9,7 +9,16 @@ from pathlib import Path
 
 from autograder.course import Course, CourseError, load_course
 
-SCAFFOLD = ("assignment.yml", "handout.md", "test_public.py", "test_hidden.py", "mutants.py", "alternatives.py")
+SCAFFOLD = (
+    "assignment.yml",
+    "handout.md",
+    "test_public.py",
+    "test_hidden.py",
+    "mutants.py",
+    "alternatives.py",
+    "payoffs.py",
+    "explanations.md",
+)
 _NAME = re.compile(r"([a-z][a-z0-9]{0,20})(_[a-z0-9_]{1,40})?")
 LISTING = """  - slug: {slug}
     folder: {folder}

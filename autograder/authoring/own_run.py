@@ -7,12 +7,14 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from autograder.authoring.check import Check
+from autograder.authoring.frame import payoffs
 from autograder.authoring.release import problem_set_files, template_files, write
 from autograder.course import Course, ProblemSet
+from autograder.testing.student import UNDONE
 
 BLAS_THREADS = 4
 SECONDS = 300
@@ -26,6 +28,7 @@ def own_run_checks(course: Course, problem_set: ProblemSet) -> list[Check]:
     with tempfile.TemporaryDirectory() as folder:
         template = Path(folder)
         write({**template_files(course), **problem_set_files(course, problem_set)}, template)
+        untouched = _draw(template, problem_set)
         work = template / problem_set.slug / f"{problem_set.assignment.module}.py"
         work.write_bytes(problem_set.solution.read_bytes())
         checks = [
@@ -34,7 +37,8 @@ def own_run_checks(course: Course, problem_set: ProblemSet) -> list[Check]:
             )
             for threads in (1, BLAS_THREADS)
         ]
-        return [*checks, _lowest_numpy_check(work)]
+        drawn = _draw(template, problem_set)
+        return [*checks, _lowest_numpy_check(work), _drawings_check(payoffs(problem_set), untouched, drawn)]
 
 
 def _problems(work: Path, threads: int, packages: Path | None = None) -> Iterator[str]:
@@ -56,6 +60,29 @@ def _problems(work: Path, threads: int, packages: Path | None = None) -> Iterato
         yield f"pytest did not come to an end: {(answer.stderr or answer.stdout).strip()[-500:]}"
     elif earned[1] != earned[2]:
         yield from (line.strip() for line in answer.stdout.splitlines() if line.strip())
+
+
+def _draw(template: Path, problem_set: ProblemSet) -> dict[str, str]:
+    """What `check.py --draw` says of each question that has a drawing."""
+    names = payoffs(problem_set)
+    if not names:
+        return {}
+    command = [sys.executable, "check.py", problem_set.slug, "--draw"]
+    answer = subprocess.run(command, cwd=template, capture_output=True, text=True, timeout=SECONDS, check=False)
+    said = dict(re.findall(r"^(\w+): (.*)$", answer.stdout, re.MULTILINE))
+    return said or dict.fromkeys(names, (answer.stderr or answer.stdout).strip()[-500:])
+
+
+def _drawings_check(names: Sequence[str], untouched: Mapping[str, str], drawn: Mapping[str, str]) -> Check:
+    """With the reference every question is drawn, and of stubs each drawing says that they are not done yet."""
+    problems = []
+    for name in names:
+        with_reference, with_stubs = drawn.get(name, "nothing"), untouched.get(name, "nothing")
+        if not with_reference.startswith("drawn into"):
+            problems.append(f"{name}: with the reference's answers it says: {with_reference}")
+        if not with_stubs.startswith(UNDONE):
+            problems.append(f"{name}: with the untouched template it says: {with_stubs}")
+    return Check("drawings show the reference's work and wait for stubs", problems, f"{len(names)} drawings")
 
 
 def _lowest_numpy_check(work: Path) -> Check:

@@ -16,6 +16,7 @@ from autograder.commands.common import (
     open_course,
     open_problem_set,
     out,
+    print_sheet,
     progress,
     refuse,
 )
@@ -116,7 +117,7 @@ def _validate(course: Course, problem_set: ProblemSet, mutants: int, jobs: int) 
             jobs=jobs,
             on_progress=lambda what, done, total: bar.update(task, description=what, completed=done, total=total),
         )
-    out.print(checks_table(problem_set, checks, time.monotonic() - begun), soft_wrap=True)
+    print_sheet(checks_table(problem_set, checks, time.monotonic() - begun))
     return not any(check.problems for check in checks)
 
 

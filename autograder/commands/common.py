@@ -18,6 +18,7 @@ from autograder.grades import Grade, Manual, changed_points, grades
 from autograder.journal import Journal, JournalError
 from autograder.run import WorkerError
 from autograder.secret import exposure
+from autograder.sheet import Sheet
 
 out = Console()
 err = Console(stderr=True)
@@ -80,6 +81,13 @@ def say_exposed(course: Course) -> None:
     """Say that others may read the course's secret, where they may."""
     if problem := exposure(course.root):
         err.print(Text.assemble(("note: ", "bold yellow"), problem), soft_wrap=True)
+
+
+def print_sheet(sheet: Sheet) -> None:
+    """Print a table. Into a pipe goes what programs read; its title, which a person reads, is said beside it."""
+    if not out.is_terminal:
+        err.print(sheet.title, markup=False, highlight=False, soft_wrap=True)
+    out.print(sheet, soft_wrap=True)
 
 
 def say_waiting() -> None:

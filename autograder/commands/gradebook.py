@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import shlex
 from pathlib import Path
 from typing import Annotated
@@ -20,7 +21,7 @@ from autograder.commands.common import (
     say_waiting,
 )
 from autograder.gradebook import gradebook_url, manual_scores, sync
-from autograder.grades import grades, ungraded
+from autograder.grades import closes, grades, ungraded
 
 
 def gradebook(
@@ -49,7 +50,9 @@ def gradebook(
 
         found = grades(course, chosen, journal, manual_scores(url, course, chosen))
         failed = ungraded(course, chosen, journal)
-        pages = stale_pages(place, chosen, journal, found)
+        # nbgrader makes pages for students of these notebooks, so they hold no model answer before.
+        is_closed = datetime.datetime.now(datetime.UTC) > closes(course, chosen.slug)
+        pages = stale_pages(place, chosen, journal, found, model_answers=chosen.model_answers() if is_closed else {})
         changed = {(page.student, question) for page in pages for question in page.changed}
         done = sync(url, course, chosen, found, failed=failed, changed_answers=changed)
         for page in pages:

@@ -28,6 +28,7 @@ from autograder.commands.common import (
     open_journal,
     open_problem_set,
     out,
+    print_sheet,
     progress,
     refuse,
     say_exposed,
@@ -119,7 +120,7 @@ def grade(
         }
         sys.stdout.write(json.dumps(document, ensure_ascii=True) + "\n")
     else:
-        out.print(grades_table(chosen, stored, listed), soft_wrap=True)
+        print_sheet(grades_table(chosen, stored, listed))
         _say_outdated(chosen, stored)
         if late:
             noun = "submission is" if len(late) == 1 else "submissions are"
@@ -196,7 +197,7 @@ def regrade(
         }
         sys.stdout.write(json.dumps(document) + "\n")
     else:
-        out.print(changes_table(chosen, run, found, faults), soft_wrap=True)
+        print_sheet(changes_table(chosen, run, found, faults))
         if applied:
             out.print(f"it counts; `course regrade {chosen.slug} --revert {run.number}` goes back", highlight=False)
         elif found:
@@ -217,7 +218,7 @@ def show(
         with explaining(journal):
             if journal.attempts(student):
                 found = next((one for one in open_grades(course, chosen, journal) if one.student == student), None)
-                out.print(history_table(chosen, journal, student, found, course.zone), soft_wrap=True)
+                print_sheet(history_table(chosen, journal, student, found, course.zone))
                 shown = True
     if not shown:
         refuse(f"no attempt of {student} in {results or course.root / 'results'}")

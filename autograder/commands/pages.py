@@ -20,8 +20,7 @@ from autograder.commands.common import (
     progress,
     refuse,
 )
-from autograder.course import Course, ProblemSet
-from autograder.grades import after, ungraded
+from autograder.grades import closes, ungraded
 
 
 def feedback(
@@ -46,12 +45,12 @@ def feedback(
     if not found:
         refuse(f"no grades in {journal.root}; `course grade {chosen.slug} FOLDER` gives them")
     place = to or journal.root / "feedback"
-    made, closes = datetime.datetime.now(datetime.UTC), _closes(course, chosen)
+    made, end = datetime.datetime.now(datetime.UTC), closes(course, chosen.slug)
     with explaining(journal), progress("writing") as bar:
         for grade in bar.track(found):
             path = place / grade.student / f"{chosen.slug}.html"
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(student_page(chosen, grade, made=made, closes=closes), encoding="utf-8")
+            path.write_text(student_page(chosen, grade, made=made, closes=end), encoding="utf-8")
     out.print(f"{len(found)} pages: {place}", highlight=False, soft_wrap=True)
 
 
@@ -92,10 +91,3 @@ def report(
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(page, encoding="utf-8")
     out.print(f"report: {path}", highlight=False, soft_wrap=True)
-
-
-def _closes(course: Course, problem_set: ProblemSet) -> datetime.datetime:
-    """When nothing more can be earned by anyone: the last due date, grace and late days over."""
-    policy = course.settings.policy
-    days = policy.grace_days + (policy.closes_after_days or 0)
-    return after(course.last_due(problem_set.slug), datetime.timedelta(days=days))

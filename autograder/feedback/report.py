@@ -54,6 +54,8 @@ def staff_page(
         histogram=charts.score_histogram(points, grades[0].possible) if grades else "",
         questions=by_question(problem_set, grades),
         fewest=FEWEST,
+        written=[question for question in problem_set.assignment.questions if question.kind == "written"],
+        model_answers=problem_set.model_answers(),
         tests=by_test(grades),
         mistakes=mistakes(grades),
         faults=faults((student, journal.records(student)) for student in attempts),

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from autograder.authoring.frame import banners
@@ -26,6 +27,7 @@ from autograder.text import visible
 MAX_TEXT = 200_000
 WIDTH = 100
 GONE = "# This answer does not stand under its heading or in its cell. See the whole file, at the end."
+_NO_ANSWERS: Mapping[str, str] = MappingProxyType({})
 _WORDS = {Status.PASSED: "passed", Status.FAILED: "failed", Status.BLOCKED: "not run", Status.FAULT: "fault of the grader"}
 
 CONFIG = '''"""nbgrader's settings, for formgrader in this folder."""
@@ -55,12 +57,18 @@ class Page:
         self.path.write_bytes(self.content)
 
 
-def stale_pages(folder: Path, problem_set: ProblemSet, journal: Journal, grades: Sequence[Grade]) -> list[Page]:
-    """The notebooks that are missing in nbgrader's course folder, or are not what the grades say."""
+def stale_pages(
+    folder: Path, problem_set: ProblemSet, journal: Journal, grades: Sequence[Grade], *, model_answers: Mapping[str, str]
+) -> list[Page]:
+    """The notebooks that are missing in nbgrader's course folder, or are not what the grades say.
+
+    `model_answers` are those to written questions, by question; empty while a student might still use them.
+    """
     pages = []
     for grade in grades:
         path = folder / "autograded" / grade.student / problem_set.slug / f"{problem_set.assignment.module}.ipynb"
-        content = grading_notebook(problem_set, grade.attempt.filename, journal.source(grade.attempt), grade.stored.record)
+        source, record = journal.source(grade.attempt), grade.stored.record
+        content = grading_notebook(problem_set, grade.attempt.filename, source, record, model_answers)
         old = path.read_bytes() if path.exists() else b""
         if content != old:
             before, now = _written_answers(old), _written_answers(content)
@@ -77,7 +85,9 @@ def write_config(folder: Path, course: Course) -> None:
         path.write_text(CONFIG.format(course_id=course_id(course)), encoding="utf-8")
 
 
-def grading_notebook(problem_set: ProblemSet, filename: str, source: bytes, record: Record) -> bytes:
+def grading_notebook(
+    problem_set: ProblemSet, filename: str, source: bytes, record: Record, model_answers: Mapping[str, str] = _NO_ANSWERS
+) -> bytes:
     """The notebook for a submission and its record. The same input gives the same bytes."""
     titles = banners(problem_set)
     code = _cells(filename, source)
@@ -90,6 +100,9 @@ def grading_notebook(problem_set: ProblemSet, filename: str, source: bytes, reco
         if question.rubric:
             items = "\n".join(f"- {item.points:g}: {item.text}" for item in question.rubric)
             cells.append(_heading(f"rubric-{name}", f"Points for:\n\n{items}"))
+        if answer := model_answers.get(question.id):
+            quoted = "\n".join(f"> {line}".rstrip() for line in answer.splitlines())
+            cells.append(_heading(f"model-{name}", f"A good answer:\n\n{quoted}"))
         if question.kind == "written":
             own = marks(name, points=question.points, solution=True)
             if scored and scored.place:

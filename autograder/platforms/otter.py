@@ -20,7 +20,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_raw_cell
 
 from autograder.assignment import Question
-from autograder.authoring.frame import banners, folded
+from autograder.authoring.frame import banners, folded, payoffs
 from autograder.authoring.release import REQUIREMENTS, problem_set_files, public_points, template_files
 from autograder.authoring.rendering import lesson, without_docstring
 from autograder.authoring.stubs import BEGIN, END, STUB, solution_blocks, stub
@@ -31,6 +31,9 @@ from autograder.platforms.suite import question_suite
 
 # Folders beside the notebook: suites of the public tests, which students get too, and of all tests, only in otter's zip.
 SUITES, HIDDEN_SUITES = "suites", "hidden_suites"
+# What drawings and figures need, of the template.
+SUPPORT = ("figures/", "payoffs.py", "problem_set.json")
+IGNORED = {"tags": ["otter_ignore"]}  # a cell that otter does not run when it grades
 
 
 def otter_files(course: Course, problem_set: ProblemSet) -> dict[str, bytes]:
@@ -75,8 +78,9 @@ def master_files(course: Course, problem_set: ProblemSet) -> dict[str, bytes]:
             suite = question_suite(problem_set, question.id, platform=platform)
             if graded_tests(suite) or suite["prediction"]:
                 files[f"{folder}/{question.id}.json"] = json.dumps(suite, indent=1, ensure_ascii=False).encode() + b"\n"
-    for figure in sorted((problem_set.folder / "figures").glob("*.svg")):
-        files[f"figures/{figure.name}"] = figure.read_bytes()
+    template = problem_set_files(course, problem_set)
+    for name in (name for name in template if name.startswith(tuple(f"{problem_set.slug}/{part}" for part in SUPPORT))):
+        files[name.removeprefix(f"{problem_set.slug}/")] = template[name]
     return files
 
 
@@ -105,6 +109,8 @@ def _notebook(problem_set: ProblemSet) -> bytes:
             ]
             if hints := folded(problem_set, question):
                 cells.append(new_markdown_cell(hints))
+            if question.id in payoffs(problem_set):
+                cells.append(new_code_cell(f'from autograder.kit import draw\n\ndraw("{question.id}")', metadata=IGNORED))
     metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
@@ -118,13 +124,14 @@ def _tested(problem_set: ProblemSet) -> list[Question]:
 
 
 def _settings(problem_set: ProblemSet) -> dict[str, Any]:
-    figures = ["figures"] if any((problem_set.folder / "figures").glob("*.svg")) else []
+    support = ["figures"] if any((problem_set.folder / "figures").glob("*.svg")) else []
+    support += ["payoffs.py"] if payoffs(problem_set) else []
     return {
         "check_all_cell": True,
         "export_cell": {"pdf": False},
         "tests": {"files": True, "ok_format": False},
         "requirements": REQUIREMENTS.split(),
-        "files": ["autograder", SUITES, *figures],
+        "files": ["autograder", SUITES, "problem_set.json", *support],
         "autograder_files": [HIDDEN_SUITES],
         # On Gradescope, students see the points of a question once grades are published; of a hidden test only what
         # `require_passed` tells.
