@@ -159,7 +159,7 @@ SOURCE_FAULTS: dict[str, tuple[str, str, str, str]] = {
         "handout.md",
         "EDIT: what",
         "```python\nreturn values - values.mean()\n```\n\nEDIT: what",
-        "ps7/README.md:10: this line is from the solution of centred",
+        "ps7/README.md:38: this line is from the solution of centred",
     ),
     "hidden test in the handout": (
         "handout.md",

@@ -1,0 +1,167 @@
+"""What surrounds a question on a student's own machine: points and reasons, hints, drawings, the form of answers, slips."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from autograder.authoring.release import problem_set_files, write
+from autograder.course import load_course
+from autograder.kit.command import main
+
+ROOT = Path(__file__).resolve().parents[1]
+COURSE = load_course(ROOT)
+PS1 = COURSE.problem_set("ps1")
+SOLUTION = PS1.solution.read_text(encoding="utf-8")
+Run = Callable[..., tuple[int, str]]
+
+DIVIDED_BY_D = """
+
+def scaled_scores(queries, keys):
+    return queries @ np.swapaxes(keys, -1, -2) / queries.shape[-1]
+"""
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("template")
+    write(problem_set_files(COURSE, PS1), folder)
+    return folder
+
+
+@pytest.fixture
+def run(template: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs `check.py` with a text as the student's module, or with the untouched one."""
+    monkeypatch.chdir(template)
+    untouched = (template / "ps1" / "ps1.py").read_bytes()
+
+    def run_check(*arguments: str, work: str = "") -> tuple[int, str]:
+        (template / "ps1" / "ps1.py").write_bytes(work.encode() or untouched)
+        try:
+            capsys.readouterr()
+            return main(["ps1", *arguments]), capsys.readouterr().out
+        finally:
+            (template / "ps1" / "ps1.py").write_bytes(untouched)
+
+    return run_check
+
+
+def about(question: str, text: str) -> str:
+    """What is said of one question."""
+    found = re.search(rf"^  {question} .*\n(?:    .*\n)*", text, re.MULTILINE)
+    assert found is not None, text
+    return found[0]
+
+
+def test_an_untouched_template_is_not_done_yet_and_nothing_more(run: Run) -> None:
+    status, said = run()
+    assert status == 1
+    assert about("softmax", said).split("   ")[-1].strip() == "not done yet"
+    assert "0 of 4 answered" in about("reading", said)
+    assert "no answer yet" in about("causation", said)
+    assert "0 of 15 points from this run; 37 more are given after you hand in." in said
+    assert "    x " not in said
+
+
+def test_what_a_question_builds_on_is_to_be_fixed_first(run: Run) -> None:
+    broken = SOLUTION + DIVIDED_BY_D
+    for arguments in ((), ("attention",)):
+        _, said = run(*arguments, work=broken)
+        lines = about("attention", said).splitlines()
+        assert "0 of 2" in lines[0] or "1 of 2" in lines[0]
+        assert lines[1] == "    `scaled_scores` fails: fix it first."
+    assert "scaled_scores  " not in said, "one question was asked for"
+    _, said = run("attention", work=SOLUTION)
+    assert about("attention", said).splitlines() == ["  attention  2 of 2 points"]
+
+
+def test_a_slip_is_said_once_above_the_tests_and_their_hints_are_left_out(run: Run) -> None:
+    _, said = run("scaled_scores", work=SOLUTION + DIVIDED_BY_D)
+    lines = about("scaled_scores", said).splitlines()
+    assert lines[1].startswith("    likely slip: You divide by d.")
+    assert lines[2].startswith("    x ")
+    assert "hint:" not in said
+    # A mistake that no mutant makes.
+    _, said = run("scaled_scores", work=SOLUTION + DIVIDED_BY_D.replace("/ queries.shape", "/ 1.7 / queries.shape"))
+    assert "likely slip" not in said
+    assert "hint:" in said
+
+
+def test_what_is_released_of_slips_is_names_digests_and_hints_of_code_questions(template: Path) -> None:
+    questions = json.loads((template / "ps1" / "problem_set.json").read_text(encoding="utf-8"))["questions"]
+    slips = [(question["kind"], slip) for question in questions for slip in question["slips"]]
+    assert len(slips) > 20
+    for kind, slip in slips:
+        assert kind == "code"
+        assert set(slip) == {"name", "hint", "wrong"}
+        assert all(re.fullmatch("[0-9a-f]{16}", digest) for pair in slip["wrong"].items() for digest in pair)
+
+
+def test_hints_come_one_by_one(run: Run) -> None:
+    question = PS1.question("softmax")
+    assert question.hints is not None
+    for number in (1, 2, 3):
+        status, said = run("softmax", "--hint", str(number))
+        assert (status, said) == (0, f"Hint {number} of 3: {question.hints[number - 1]}\n")
+    assert run("softmax", "--hint", "4") == (2, "there is no hint 4 for softmax; there are hints 1 to 3\n")
+    assert run("--hint", "1")[0] == 2
+    assert run("nothing") == (
+        2,
+        f"there is no question 'nothing'; there are {', '.join(q.id for q in PS1.assignment.questions)}\n",
+    )
+
+
+def test_a_drawing_runs_the_students_own_functions(run: Run, template: Path) -> None:
+    drawn = template / "ps1" / "drawings" / "scaled_scores.png"
+    status, said = run("--draw", "scaled_scores")
+    assert status == 1
+    assert said.startswith("scaled_scores: not done yet")
+    assert not drawn.exists()
+    status, said = run("--draw", "scaled_scores", work=SOLUTION.replace('guess_sharpness = "d"', 'guess_sharpness = "b"'))
+    assert status == 0
+    assert f"scaled_scores: drawn into {Path('ps1/drawings/scaled_scores.png')}" in said
+    assert "You predicted b (`guess_sharpness`). Compare." in said
+    assert drawn.read_bytes().startswith(b"\x89PNG")
+    own = "\n\ndef scaled_scores(queries, keys):\n    raise KeyError('my own mistake')\n"
+    status, said = run("--draw", "scaled_scores", work=SOLUTION + own)
+    assert status == 1
+    assert "the drawing stopped with KeyError: 'my own mistake'" in said
+    assert "Does your check of scaled_scores pass?" in said
+
+
+@pytest.mark.parametrize(
+    ("question", "answers", "sentence"),
+    [
+        ("reading", "swapped = 'z'\ndoubled = 'a'\n", "2 of 4 answered; `swapped` must be one of a–d"),
+        ("reading", "swapped = doubled = survivors = cell = 'a'\n", "4 of 4 answered"),
+        ("reading", "swapped = np.zeros(3)\n", "1 of 4 answered; `swapped` must be one of a–d"),
+        ("causation", "causation = 'Take the word away.'\n", "an answer of 4 words, which a person will read"),
+        ("causation", "causation = 7\n", "the answer must be a text"),
+        ("guess_sharpness", "guess_sharpness = 'd'\n", "1 of 1 points"),
+        ("guess_sharpness", "guess_sharpness = 0.9\n", "0 of 1 points"),
+        ("guess_effect", "guess_effect = 45\n", "1 of 1 points"),
+        ("guess_effect", "guess_effect = 'a lot'\n", "`guess_effect` must be a number"),
+        ("guess_effect", "guess_effect = float('nan')\n", "`guess_effect` must be a number"),
+    ],
+)
+def test_the_form_of_an_answer_is_said_and_never_its_truth(run: Run, question: str, answers: str, sentence: str) -> None:
+    _, said = run(question, work=f"import numpy as np\n{answers}")
+    assert sentence in about(question, said)
+
+
+def test_an_error_while_loading_is_said_once(run: Run) -> None:
+    _, said = run(work="def softmax(:\n")
+    assert said.count("SyntaxError") == 1
+    assert about("softmax", said) == "  softmax          0 of 2 points   not defined: `softmax`\n"
+
+
+def test_tests_of_one_cause_are_told_together(run: Run) -> None:
+    _, said = run("softmax", work="def softmax(scores, axis=-1):\n    raise ZeroDivisionError('mine')\n")
+    lines = about("softmax", said).splitlines()
+    assert [line[:6] for line in lines[1:3]] == ["    x ", "    x "]
+    assert sum("raised ZeroDivisionError" in line for line in lines) == 1
+    assert "hint:" not in said
