@@ -155,6 +155,8 @@ def test_explanations_appear_only_when_nothing_can_be_earned_any_more(graded: di
         page = Reader(student_page(explained, graded[MISTAKEN], made=NOW, closes=closes))
         assert ("Because each row sums to 1" in page.text) == shown
         assert ("Or otherwise." in page.text) == shown
+        assert (squeezed(PS1.model_answers()["causation"])[:200] in page.text) == shown
+        assert all(squeezed(item.text) in page.text for item in PS1.question("causation").rubric)
         assert [tag for tag, _ in page.tags].count("em") == (2 * len(questions) if shown else 0)
         assert all(attributes["src"].startswith("data:") for tag, attributes in page.tags if tag == "img")  # type: ignore[union-attr]
     assert "<b>nothing</b>" in page.text

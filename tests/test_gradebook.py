@@ -393,6 +393,18 @@ def test_answers_are_found_by_the_templates_marks(course: Course, problem_set: P
         assert "See the whole file" in next(cell.source for cell in page.cells if cell.id == "answer-mix")
 
 
+def test_a_grader_sees_the_rubric_and_at_last_a_good_answer(problem_set: ProblemSet) -> None:
+    own = record(problem_set, {"mix": 1}, "An answer.")
+    answers = problem_set.model_answers()
+    for model in ({}, answers):
+        page = nbformat.reads(grading_notebook(problem_set, "ps1.py", b"", own, model).decode(), as_version=4)
+        by_id = {cell.id: cell.source for cell in page.cells}
+        assert all(item.text in by_id["rubric-answer-causation"] for item in problem_set.question("causation").rubric)
+        assert ("model-answer-causation" in by_id) == bool(model)
+    assert by_id["model-answer-causation"].startswith("A good answer:\n\n> ")
+    assert answers["causation"].splitlines()[-1] in by_id["model-answer-causation"]
+
+
 # --- the command, and formgrader
 
 

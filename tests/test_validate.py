@@ -254,6 +254,8 @@ def test_faults_that_grading_shows_are_all_named(draft: Path) -> None:
     add_half("given", test='def test_given(student):\n    """Nothing is asked."""')
     add_half("restless", test=HALF_TEST.replace(
         '"""Half of it."""', '"""Half of it."""\n    assert SEEN.append(1) is None and len(SEEN) in (1, 2, 3)'))  # fmt: skip
+    add_half("rare", mutant=HALF_MUTANT.replace("hint=", "frequent=True, hint="))
+    change(draft, "payoffs.py", "work.centred(values)", "values - values.mean()")
     change(draft, "test_hidden.py", "from autograder.testing", "import numpy as np\n\nSEEN = []\nfrom autograder.testing")
     said = graded_problems(draft)
     for expected in (
@@ -267,6 +269,8 @@ def test_faults_that_grading_shows_are_all_named(draft: Path) -> None:
         "the untouched template earns nothing: ps7.ipynb: given earns 1 points with nothing done",
         "every test is failed by some mutant: test_given: no mutant fails it",
         "the same verdicts in any order: order",
+        "drawings show the reference's work and wait for stubs: centred: with the untouched template it says: drawn into",
+        "public tests catch frequent mistakes: rare: wrong_rare is frequent, but passes every public test",
     ):
         assert expected in said
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import tracemalloc
 from collections.abc import Callable
 from fractions import Fraction
@@ -18,6 +19,7 @@ from autograder.runtime.figures import FigureView
 from autograder.runtime.wire import MAX_INT_BYTES, Foreign
 from autograder.testing import Mismatch
 from autograder.testing import values as testing_values
+from autograder.testing.values import OTHER_SHAPE, OTHER_TYPE
 
 HUGE = 2 ** (8 * MAX_INT_BYTES - 1) - 1  # the largest integer that can arrive
 FOREIGN = Foreign("jax.Array")
@@ -421,6 +423,41 @@ CHECKS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("value", list(RETURNED))
 def test_a_wrong_answer_is_never_a_fault_of_the_test(check: str, value: str) -> None:
     assert said(CHECKS[check], RETURNED[value])
+
+
+@pytest.mark.parametrize("check", list(CHECKS))
+def test_what_may_be_read_of_a_wrong_form_is_one_of_two_sentences(check: str) -> None:
+    safe = set()
+    for value in RETURNED.values():
+        with pytest.raises(Mismatch) as caught:
+            CHECKS[check](value)
+        safe.add(caught.value.safe)
+    assert safe <= {"", OTHER_TYPE, OTHER_SHAPE}
+    assert safe - {""}, "some form is wrong"
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "sentence"),
+    [
+        (0.7748126421, 0.7748126555, "should be 0.7748127 at its only place, but is 0.7748126"),
+        (np.float32(0.775), 0.775, "should be 0.775 at its only place, but is 0.77499998"),
+        (0.1 + 0.2, 0.3, "should be 0.3 at its only place, but is 0.30000000000000004"),
+        (0.5, 1 / 3, "should be 0.333333 at its only place, but is 0.5"),
+    ],
+)
+def test_numbers_that_differ_are_shown_with_the_digits_that_differ(actual: Any, expected: float, sentence: str) -> None:
+    assert sentence in said(testing.close, actual, expected, atol=0.0, name="f(x)")
+
+
+@given(st.floats(-1e9, 1e9), st.integers(0, 40))
+def test_two_numbers_never_look_the_same(expected: float, steps: int) -> None:
+    actual = expected
+    for _ in range(steps + 1):
+        actual = math.nextafter(actual, math.inf)
+    sentence = said(testing.close, actual, expected, atol=0.0, name="f(x)")
+    words = re.search(r"should be (\S+) at its only place, but is (\S+)", sentence)
+    assert words is not None
+    assert words[1] != words[2]
 
 
 # Whatever an answer is, a check of it takes little time and memory, and a message about it few characters.
