@@ -92,7 +92,9 @@ def test_the_page_says_points_outcomes_and_reasons(graded: dict[str, Grade]) -> 
     seen = set()
     for verdict in record.verdicts:
         title = squeezed(verdict.title.replace("`", ""))
-        assert words[verdict.status] + title in page.text
+        # Of a prediction, the page gives the prediction itself back.
+        if PS1.question(verdict.question).kind != "prediction" or verdict.status is not Status.PASSED:
+            assert words[verdict.status] + title in page.text
         told = record.told(verdict).splitlines()[bool(verdict.blame) :]
         for line in filter(None, [verdict.blame, verdict.followed, *told]):
             seen.add(line.partition(": ")[0])

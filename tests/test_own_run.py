@@ -75,6 +75,9 @@ def test_what_a_question_builds_on_is_to_be_fixed_first(run: Run) -> None:
         assert "0 of 2" in lines[0] or "1 of 2" in lines[0]
         assert lines[1] == "    `scaled_scores` fails: fix it first."
     assert "scaled_scores  " not in said, "one question was asked for"
+    # What is asked for later in the lesson is not broken yet.
+    _, said = run("attention", work=broken.replace("def masked_softmax", "def later"))
+    assert about("attention", said).splitlines()[1] == "    `scaled_scores` fails: fix it first."
     _, said = run("attention", work=SOLUTION)
     assert about("attention", said).splitlines() == ["  attention  2 of 2 points"]
 
@@ -157,6 +160,12 @@ def test_an_error_while_loading_is_said_once(run: Run) -> None:
     _, said = run(work="def softmax(:\n")
     assert said.count("SyntaxError") == 1
     assert about("softmax", said) == "  softmax          0 of 2 points   not defined: `softmax`\n"
+
+
+def test_no_line_is_longer_than_a_notebook_shows(run: Run) -> None:
+    _, said = run(work=SOLUTION + DIVIDED_BY_D + "\n\ndef mix(weights, values):\n    return np.zeros((1, 1, 1))\n")
+    assert "should be one number" in " ".join(said.split())
+    assert max(map(len, said.splitlines())) <= 100
 
 
 def test_tests_of_one_cause_are_told_together(run: Run) -> None:

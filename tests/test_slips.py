@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.slips import SlipFinder
-from autograder.testing.causes import grouped
+from autograder.testing.causes import blame, grouped
 from autograder.testing.evidence import answer_digest, are_specific, call_key
 from autograder.testing.student import Call
 from autograder.variants import Variant
@@ -120,3 +120,16 @@ def test_the_same_answer_to_another_call_has_another_digest() -> None:
 
 def test_tests_that_say_the_same_stand_at_the_place_of_the_first() -> None:
     assert grouped(["a1", "b", "a2", "", ""], lambda text: text[:1]) == [["a1", "a2"], ["b"], [""], [""]]
+
+
+@pytest.mark.parametrize(
+    ("names", "sentence"),
+    [
+        ([], ""),
+        (["f"], "`f` fails: fix it first."),
+        (["f", "g"], "`f` and `g` fail: fix them first."),
+        (["f", "g", "h"], "`f`, `g` and `h` fail: fix them first."),
+    ],
+)
+def test_what_to_fix_first_is_a_sentence(names: list[str], sentence: str) -> None:
+    assert blame(names) == sentence

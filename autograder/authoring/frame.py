@@ -11,7 +11,7 @@ from autograder.assignment import Assignment, Question
 from autograder.course import CourseError, ProblemSet
 
 HINT_TITLES = ("a direction", "a method", "almost the answer")
-WIDTH = 118
+WIDTH = 100  # a notebook cuts longer comments at its edge
 
 
 def banner(question: Question, place: int) -> str:

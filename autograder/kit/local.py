@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from autograder.testing.marks import graded_mark
 from autograder.testing.student import UNDONE, Call, LocalRunner, StudentError, problem_text
 
 DESCRIPTION = "problem_set.json"
+WIDTH = 100  # characters of a line
 
 
 def find_description(folder: Path) -> Path:
@@ -133,15 +136,17 @@ class LocalBench(Bench):
         lines += [f"  before you hand in: {warning}" for warning in self.warnings]
         width = max((len(question["id"]) for question in questions), default=0)
         uses = {question["id"]: question.get("uses", ()) for question in self.description["questions"]}
-        broken = broken_uses(uses, self.owners, self.own.outcomes.values())
+        # What is not there yet may be asked for later in the lesson; a test that needs it says so itself.
+        attempted = [outcome for outcome in self.own.outcomes.values() if not (outcome.is_undone or outcome.missing)]
+        broken = broken_uses(uses, self.owners, attempted)
         earned = 0.0
         for question in questions:
             outcomes = self._outcomes(question)
             earned += sum(outcome.earned for outcome in outcomes)
             lines.append(f"  {question['id']:<{width}}  {self._standing(question, outcomes)}")
             if not self._has_nothing(outcomes):
-                lines += [f"    {line}" for line in filter(None, [blame(broken.get(question["id"], ()))])]
-                lines += self._reasons(question, outcomes)
+                reasons = [*self._broken(broken.get(question["id"], ())), *self._reasons(question, outcomes)]
+                lines += [part for reason in reasons for part in wrapped(reason)]
         if self.question is None:
             public = sum(question["public_points"] for question in questions)
             total = sum(question["points"] for question in questions)
@@ -149,6 +154,10 @@ class LocalBench(Bench):
                 f"{earned:g} of {public:g} points from this run; {total - public:g} more are given after you hand in."
             )
         return lines
+
+    @staticmethod
+    def _broken(names: Sequence[str]) -> list[str]:
+        return [f"    {blame(names)}"] if names else []
 
     def _outcomes(self, question: dict[str, Any]) -> list[Outcome]:
         """The outcomes of a question: of its public tests, or of committing to a prediction."""
@@ -228,6 +237,12 @@ def run_public_tests(folder: Path, bench: LocalBench) -> int:
                 plugins=[bench],
             )
         )  # fmt: skip
+
+
+def wrapped(line: str) -> list[str]:
+    """A line as lines that a notebook shows whole, as far indented as it is."""
+    indent = line[: len(line) - len(line.lstrip())]
+    return textwrap.wrap(line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [line]
 
 
 def said_of(outcome: Outcome) -> str:

@@ -32,7 +32,8 @@ def blame(names: Sequence[str]) -> str:
     """What a student reads where these functions, which a test builds on, fail tests of their own."""
     if not names:
         return ""
-    listed = " and ".join(f"`{name}`" for name in names)
+    quoted = [f"`{name}`" for name in names]
+    listed = " and ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
     return f"{listed} fails: fix it first." if len(names) == 1 else f"{listed} fail: fix them first."
 
 

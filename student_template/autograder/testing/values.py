@@ -32,6 +32,7 @@ DIGITS = range(6, 18)  # a number is shown with the fewest of these that tell it
 OTHER_TYPE = "Your answer has another type than the question asks for. The docstring says which it should have."
 OTHER_SHAPE = "Your answer has another shape than the question asks for. The docstring says which it should have."
 
+_NUMBERS = (bool, int, float, complex, np.generic, Fraction)
 _KINDS = {
     "float": ("f", "float32 or float64"),
     "bool": ("b", "bool"),
@@ -262,7 +263,9 @@ def same(actual: Any, expected: Any, *, name: str) -> None:
         _check(have.shape == expected.shape, message, OTHER_SHAPE)
         _first_difference(have, expected, have == expected, name)
     else:
-        require(_equal(actual, expected), f"`{name}` should be exactly {shown(expected)}, but is {shown(actual)}")
+        fits = isinstance(actual, _NUMBERS) if isinstance(expected, _NUMBERS) else type(actual) is type(expected)
+        message = f"`{name}` should be exactly {shown(expected)}, but is {shown(actual)}"
+        _check(_equal(actual, expected), message, "" if fits else OTHER_TYPE)
 
 
 def _equal(actual: Any, expected: Any) -> bool:
