@@ -55,12 +55,14 @@ class Grading(Trial):
         self._figures: dict[str, FigureView] = {}
         self._output = self._staff_output = ""
         self._breached: list[pytest.Item] = []
+        self._first_failure = False
 
     def run(self, items: Sequence[pytest.Item], *, first_failure: bool) -> list[pytest.Item]:
         """Load the submission and run the tests; with `first_failure`, up to the first that fails.
 
         Returns the tests that went beyond their allowance: `decide` says of each whose fault it was.
         """
+        self._first_failure = first_failure
         self._guest.load()
         self._essays = self._essay_finder.find(self._submission, self._guest, self._guest.report)
         self._read_predictions()
@@ -80,7 +82,7 @@ class Grading(Trial):
         """What was found out. Once the guest is gone, the most memory that it held is known too."""
         return Findings(
             outcomes=list(self.outcomes.values()),
-            slips=self._slips(),
+            slips={} if self._first_failure else self._slips(),
             essays=self._essays,
             predictions=self._predictions,
             figures=self._figures,

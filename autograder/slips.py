@@ -59,7 +59,10 @@ class SlipFinder:
         return _equal(self.answer(call), call)
 
     def answer(self, call: Call, mutant: Variant | None = None) -> Call:
-        """What a mutant, or the reference, answers, without the arguments. Tests are seeded, so the same calls come for student after student."""
+        """What a mutant, or the reference, answers; the arguments are not in it.
+
+        Tests are seeded, so the same calls come for student after student.
+        """
         handles: list[Any] = []
         digest = call_digest(call.name, wire.Deferred.of((call.args, call.kwargs), handles))
         key = mutant.name if mutant else "", digest

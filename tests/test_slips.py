@@ -16,6 +16,7 @@ from autograder.testing.causes import blame, grouped
 from autograder.testing.evidence import answer_digest, are_specific, call_key
 from autograder.testing.student import Call
 from autograder.variants import Variant
+from tests.test_values import RETURNED
 
 
 def call(value: Any, *args: Any, name: str = "f", error: str = "") -> Call:
@@ -116,6 +117,15 @@ def test_the_same_answer_to_another_call_has_another_digest() -> None:
     assert call_key(call(0.5, 1.0)) == call_key(call(0.7, 1.0)) != call_key(call(0.5, 2.0))
     thirds = np.array([1 / 3, 2 / 3])
     assert answer_digest(call(thirds)) == answer_digest(call(thirds * (1 + 4e-16)))
+
+
+@pytest.mark.parametrize("value", list(RETURNED))
+def test_whatever_was_returned_can_be_weighed(finder: SlipFinder, value: str) -> None:
+    """A submission must not be able to make the grader fail by an odd answer."""
+    odd = call(RETURNED[value])
+    assert are_specific([odd]) in (True, False)
+    assert answer_digest(odd) == answer_digest(odd)
+    assert finder.find("q", [odd] * 2) == {}
 
 
 def test_tests_that_say_the_same_stand_at_the_place_of_the_first() -> None:
