@@ -31,8 +31,8 @@ def causal_mask(length: int) -> np.ndarray:
 
 # --- Question 1: Predict the winner (core, 1 point, 1 minute, easy)
 
-# A random query meets sixteen random keys of width 1024, and nothing is divided. How large is the largest of the
-# sixteen weights, on average?
+# A random query meets sixteen random keys of width 1024, and nothing is divided. How large is the
+# largest of the sixteen weights, on average?
 #   "a" about 0.06, an even split
 #   "b" about 0.25
 #   "c" about 0.5

@@ -5,19 +5,26 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from autograder.kit.known_slips import likely_slips
 from autograder.kit.portability import Grader, warnings_for
 from autograder.runtime import loading
 from autograder.testing.bench import Bench, Outcome, Status, Trial, all_undone
+from autograder.testing.causes import blame, broken_uses, grouped
 from autograder.testing.forms import form_problem, read_prediction
 from autograder.testing.ledger import Ledger
-from autograder.testing.student import UNDONE, LocalRunner, StudentError, problem_text
+from autograder.testing.marks import graded_mark
+from autograder.testing.student import UNDONE, Call, LocalRunner, StudentError, problem_text
 
 DESCRIPTION = "problem_set.json"
+WIDTH = 100  # characters of a line
 
 
 def find_description(folder: Path) -> Path:
@@ -71,6 +78,18 @@ def texts_of(work: Path) -> list[tuple[str, str]]:
         return []  # loading it says what is wrong
 
 
+@dataclass
+class OwnTrial(Trial):
+    """The trial of a student's own run, with what each test asked."""
+
+    calls: dict[str, list[Call]] = field(default_factory=dict)
+
+    def end(self, outcome: Outcome) -> None:
+        super().end(outcome)
+        if self.student is not None:
+            self.calls[outcome.test] = self.student.calls
+
+
 class LocalBench(Bench):
     """The bench of a student's own run. Loads the submission from `folder` unless a namespace is given."""
 
@@ -93,13 +112,16 @@ class LocalBench(Bench):
         if "modules" in self.description:  # not so in folders of earlier releases
             grader = Grader(*(self.description[key] for key in ("python", "packages", "modules")))
             self.warnings = warnings_for(units, folder, self.description["module"], grader)
-        asked = [name for question in self.description["questions"] for name in question["names"]]
-        self.own = Trial(LocalRunner(namespace, report, asked=asked))
+        self.owners = {name: question["id"] for question in self.description["questions"] for name in question["names"]}
+        self.own = OwnTrial(LocalRunner(namespace, report, asked=list(self.owners)))
         super().__init__(Ledger(self.description["ledger"]), self.description["seed"], self.own)
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         if self.question is not None:
-            items[:] = [item for item in items if item.get_closest_marker("graded").args[0].question == self.question]  # type: ignore[union-attr]
+            # What the question builds on is tested too: if that fails, it is to be fixed first.
+            uses = known_question(self.description, self.question).get("uses", ())
+            wanted = {self.question, *(self.owners[name] for name in uses)}
+            items[:] = [item for item in items if (mark := graded_mark(item)) and mark.question in wanted]
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         terminalreporter.write_line("")
@@ -107,18 +129,24 @@ class LocalBench(Bench):
             terminalreporter.write_line(line)
 
     def summary(self) -> list[str]:
-        """Points a question, and for each test that did not pass, why. Plain lines."""
+        """Points a question, and for the tests that did not pass, why. Plain lines."""
         questions = [question for question in self.description["questions"] if self.question in (None, question["id"])]
         lines = [] if self.question else [f"{self.description['title']}: checking {self.subject}"]
         lines += [f"  {problem}" for problem in self.problems]
         lines += [f"  before you hand in: {warning}" for warning in self.warnings]
         width = max((len(question["id"]) for question in questions), default=0)
+        uses = {question["id"]: question.get("uses", ()) for question in self.description["questions"]}
+        # What is not there yet may be asked for later in the lesson; a test that needs it says so itself.
+        attempted = [outcome for outcome in self.own.outcomes.values() if not (outcome.is_undone or outcome.missing)]
+        broken = broken_uses(uses, self.owners, attempted)
         earned = 0.0
         for question in questions:
             outcomes = self._outcomes(question)
             earned += sum(outcome.earned for outcome in outcomes)
-            first, *rest = self._question(question, outcomes)
-            lines += [f"  {question['id']:<{width}}  {first}", *rest]
+            lines.append(f"  {question['id']:<{width}}  {self._standing(question, outcomes)}")
+            if not self._has_nothing(outcomes):
+                reasons = [*self._broken(broken.get(question["id"], ())), *self._reasons(question, outcomes)]
+                lines += [part for reason in reasons for part in wrapped(reason)]
         if self.question is None:
             public = sum(question["public_points"] for question in questions)
             total = sum(question["points"] for question in questions)
@@ -126,6 +154,10 @@ class LocalBench(Bench):
                 f"{earned:g} of {public:g} points from this run; {total - public:g} more are given after you hand in."
             )
         return lines
+
+    @staticmethod
+    def _broken(names: Sequence[str]) -> list[str]:
+        return [f"    {blame(names)}"] if names else []
 
     def _outcomes(self, question: dict[str, Any]) -> list[Outcome]:
         """The outcomes of a question: of its public tests, or of committing to a prediction."""
@@ -136,19 +168,37 @@ class LocalBench(Bench):
             return [outcome]
         return [outcome for outcome in self.own.outcomes.values() if outcome.question == question["id"]]
 
-    def _question(self, question: dict[str, Any], outcomes: list[Outcome]) -> list[str]:
-        """What to say of one question; the first line stands beside its name."""
-        told = (
-            [f"{sum(outcome.earned for outcome in outcomes):g} of {question['public_points']:g} points"] if outcomes else []
-        )
+    def _standing(self, question: dict[str, Any], outcomes: list[Outcome]) -> str:
+        """What stands beside a question's name: its points, and the form of an answer that is a variable."""
+        earned = sum(outcome.earned for outcome in outcomes)
+        told = [f"{earned:g} of {question['public_points']:g} points"] if outcomes else []
         if question["kind"] in ("choice", "written"):
             told.append(self._form(question))
         elif all_undone(outcomes):
             told.append(UNDONE)
+        elif self._has_nothing(outcomes):
+            missing = dict.fromkeys(outcome.missing for outcome in outcomes)
+            told.append(f"not defined: {', '.join(f'`{name}`' for name in missing)}")
         elif not outcomes:
             told.append("no public tests")
-        lines = [] if all_undone(outcomes) else [line for outcome in outcomes for line in explain(outcome)]
-        return ["   ".join(told), *lines]
+        return "   ".join(told)
+
+    @staticmethod
+    def _has_nothing(outcomes: list[Outcome]) -> bool:
+        """Whether there is nothing to test: stubs, or names that are not defined, for which nothing similar is."""
+        absent = bool(outcomes) and all(outcome.missing and not outcome.similar for outcome in outcomes)
+        return all_undone(outcomes) or absent
+
+    def _reasons(self, question: dict[str, Any], outcomes: list[Outcome]) -> list[str]:
+        """Why tests did not pass: a likely slip, then each test; tests that say the same stand together."""
+        calls = {outcome.test: self.own.calls.get(outcome.test, []) for outcome in outcomes}
+        slips = likely_slips(question.get("slips", ()), calls, outcomes)
+        lines = [f"    likely slip: {hint}" for hint in slips.values()]
+        for group in grouped((outcome for outcome in outcomes if outcome.status is not Status.PASSED), said_of):
+            # A hint for every such test might contradict the slip.
+            explained = any(slips.keys() & set(outcome.uses) for outcome in group)
+            lines += explain(*group, hints=not explained)
+        return lines
 
     def _form(self, question: dict[str, Any]) -> str:
         """Whether the answers of a choice, or a text, are there and of the right form; never whether they are true."""
@@ -189,16 +239,27 @@ def run_public_tests(folder: Path, bench: LocalBench) -> int:
         )  # fmt: skip
 
 
-def explain(outcome: Outcome) -> list[str]:
-    """The lines a student reads about a test that did not pass."""
-    if outcome.status is Status.PASSED:
+def wrapped(line: str) -> list[str]:
+    """A line as lines that a notebook shows whole, as far indented as it is."""
+    indent = line[: len(line) - len(line.lstrip())]
+    return textwrap.wrap(line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [line]
+
+
+def said_of(outcome: Outcome) -> str:
+    """What a student reads of how a test ended."""
+    return outcome.safe if outcome.hidden else outcome.message
+
+
+def explain(*outcomes: Outcome, hints: bool = True) -> list[str]:
+    """The lines a student reads about tests that did not pass and say the same."""
+    first = outcomes[0]
+    if first.status is Status.PASSED:
         return []
-    word = {Status.BLOCKED: "-", Status.FAULT: "!"}.get(outcome.status, "x")
-    lines = [f"    {word} {outcome.title}"]
-    said = outcome.safe if outcome.hidden else outcome.message
-    lines += [f"        {line}" for line in said.splitlines()[:12]]
-    if outcome.status is Status.FAULT:
+    word = {Status.BLOCKED: "-", Status.FAULT: "!"}.get(first.status, "x")
+    lines = [f"    {word} {outcome.title}" for outcome in outcomes]
+    lines += [f"        {line}" for line in said_of(first).splitlines()[:12]]
+    if first.status is Status.FAULT:
         lines.append("        This is a fault of the test, not of your work. Please tell your instructor.")
-    elif outcome.hint and outcome.status is not Status.BLOCKED and not outcome.is_undone:
-        lines.append(f"        hint: {outcome.hint}")
+    elif hints and len(outcomes) == 1 and first.hint and first.status is not Status.BLOCKED and not first.is_undone:
+        lines.append(f"        hint: {first.hint}")
     return lines

@@ -38,11 +38,13 @@ def bits(call: Call) -> float:
 
 def _bits(value: Any) -> float:
     if isinstance(value, np.ndarray | np.generic):
+        if value.dtype.kind not in "biufc":
+            return 0.0
         # What numbers there are, and their order: an array of zeros says no more than one zero.
         numbers, counts = np.unique(np.asarray(value), return_counts=True)
         order = float(np.sum(counts * np.log2(counts.sum() / counts)))
         return order + sum(map(_number_bits, numbers[:FEW].tolist()))
-    if isinstance(value, str):
+    if isinstance(value, str | bytes):
         return min(MANY, 4.0 * len(value))
     if isinstance(value, dict):
         return sum(map(_bits, value.values()))
@@ -50,7 +52,7 @@ def _bits(value: Any) -> float:
         return sum(map(_bits, value))
     if hasattr(value, "__dataclass_fields__"):
         return sum(map(_bits, vars(value).values()))
-    return 0.0 if value is None else _number_bits(value)
+    return _number_bits(value) if isinstance(value, bool | int | float | complex | Fraction) else 0.0
 
 
 def _number_bits(number: bool | int | float | complex | Fraction) -> float:
@@ -92,8 +94,9 @@ def _rounded(value: Any) -> str:
             finite = np.abs(numbers[np.isfinite(numbers)])
             scale = float(finite.max(initial=0.0)) or 1.0
             step = 10.0 ** math.floor(math.log10(scale)) * SHARE
-            # 0.0 is added so that -0.0 becomes 0.0.
-            numbers = np.round(numbers / step) + 0.0
+            # 0.0 is added so that -0.0 becomes 0.0; of the smallest numbers, a step may be zero.
+            with np.errstate(all="ignore"):
+                numbers = np.round(numbers / step) + 0.0
         return f"{np.asarray(value).dtype} {numbers.shape} {numbers.tolist()}"
     if isinstance(value, float | complex):
         return f"{type(value).__name__} {_rounded(np.asarray(value))}"

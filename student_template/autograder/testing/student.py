@@ -24,7 +24,11 @@ TOO_LARGE = "TooLarge"  # the error of a call that is not kept, or could not be 
 
 
 class Mismatch(AssertionError):
-    """The submission's answer is not what the question asks for."""
+    """The submission's answer is not what the question asks for. `safe` is what a student may read of a hidden test."""
+
+    def __init__(self, message: str, safe: str = "") -> None:
+        super().__init__(message)
+        self.safe = safe
 
 
 class StudentError(Exception):
@@ -145,8 +149,9 @@ class Runner(ABC):
 class Call:
     """A call as a test made it, kept to explain a failure. `error` is the exception's type name, empty if it returned.
 
-    `said` is the exception's message. An answer of more than `MAX_KEPT` bytes is not kept, nor are arguments that cannot be
-    sent: the error is then `TOO_LARGE`, so that nothing is said of it.
+    `said` is the exception's message; `once` says that the call was made only once, because it takes long. An answer of more
+    than `MAX_KEPT` bytes is not kept, nor are arguments that cannot be sent: the error is then `TOO_LARGE`, so that nothing
+    is said of it.
     """
 
     name: str
@@ -155,6 +160,7 @@ class Call:
     value: Any = None
     error: str = ""
     said: str = ""
+    once: bool = False
 
 
 @dataclass(frozen=True)
@@ -213,10 +219,11 @@ class Student:
         try:
             answer = self._runner.ask(name, args, kwargs, repeat=repeat)
         except StudentError as error:
-            self._keep(Call(name, args, kwargs, error=error.type_name, said=error.report.get("message", "")))
+            said = error.report.get("message", "")
+            self._keep(Call(name, args, kwargs, error=error.type_name, said=said, once=not repeat))
             raise
         value = answer.values[0]
-        self._keep(Call(name, args, kwargs, value))
+        self._keep(Call(name, args, kwargs, value, once=not repeat))
         self.warnings[:] = answer.warnings
         if not all(alike(value, again) for again in answer.values[1:]):
             raise Mismatch(f"`{name}` gave a different answer when called again with the same arguments")
@@ -296,15 +303,15 @@ def through_wire(value: Any) -> Any:
 
 
 def undefined(name: str, report: loading.Report, asked: Collection[str] = ()) -> Undefined:
-    """The error for a name a submission lacks; `report` is `loading.load`'s, `asked` the names the problem set asks for."""
+    """The error for a name a submission lacks; `report` is `loading.load`'s, `asked` the names the problem set asks for.
+
+    What stopped the submission while it was loaded is not in it: that is said once, above all tests.
+    """
     others = [other for other in report.get("names", []) if other not in asked]
     similar = next(iter(difflib.get_close_matches(name, others, n=1, cutoff=0.6)), "")
     text = f"`{name}` is not defined"
     if similar:
         text += f"; did you rename it? There is `{similar}`"
-    errors = [problem for problem in report.get("problems", []) if problem["type"] != loading.IGNORED]
-    for problem in errors[:3]:
-        text += f"\n{problem_text(problem)}"
     return Undefined(text, name, similar)
 
 
