@@ -16,9 +16,9 @@ WIDTH = 100  # a notebook cuts longer comments at its edge
 
 def banner(question: Question, place: int) -> str:
     """The heading of a question: number, title, tier, points, minutes and difficulty."""
-    facts = [question.tier, _count(question.points, "point")]
+    facts = [question.tier, count(question.points, "point")]
     if question.minutes:
-        facts.append(_count(question.minutes, "minute"))
+        facts.append(count(question.minutes, "minute"))
     if question.difficulty:
         facts.append(question.difficulty)
     if question.kind == "written":
@@ -40,7 +40,7 @@ def overview(assignment: Assignment) -> str:
              for tier in ("core", "deepen", "research")}  # fmt: skip
     parts = ", ".join(f"{tier} {_duration(total)}" for tier, total in tiers.items() if total)
     points = sum(question.points for question in assignment.questions)
-    return f"*{_count(points, 'point')}, about {_duration(sum(minutes))} in all: {parts}.*"
+    return f"*{count(points, 'point')}, about {_duration(sum(minutes))} in all: {parts}.*"
 
 
 def folded(problem_set: ProblemSet, question: Question) -> str:
@@ -109,12 +109,13 @@ def _details(summary: str, text: str) -> str:
     return f"<details><summary>{summary}</summary>\n\n{text.strip()}\n\n</details>"
 
 
-def _count(number: float, noun: str) -> str:
+def count(number: float, noun: str) -> str:
+    """A number with its noun, such as "1 point" and "2 points"."""
     return f"{number:g} {noun}{'s' if number != 1 else ''}"
 
 
 def _duration(minutes: int) -> str:
     hours, rest = divmod(minutes, 60)
     return " ".join(
-        part for part in (_count(hours, "hour") if hours else "", _count(rest, "minute") if rest else "") if part
+        part for part in (count(hours, "hour") if hours else "", count(rest, "minute") if rest else "") if part
     )

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from autograder.authoring.frame import banners
+from autograder.authoring.frame import banners, count
 from autograder.course import Course, ProblemSet
 from autograder.grades import Grade
 from autograder.journal import Journal
@@ -98,7 +98,7 @@ def grading_notebook(
         cells.append(_heading(f"title-{name}", f"## {titles[question.id]}"))
         scored = record.question(question.id)
         if question.rubric:
-            items = "\n".join(f"- {item.points:g}: {item.text}" for item in question.rubric)
+            items = "\n".join(f"- {count(item.points, 'point')}: {item.text}" for item in question.rubric)
             cells.append(_heading(f"rubric-{name}", f"Points for:\n\n{items}"))
         if answer := model_answers.get(question.id):
             quoted = "\n".join(f"> {line}".rstrip() for line in answer.splitlines())
@@ -157,7 +157,7 @@ def _wrapped(text: str) -> str:
 def _said(record: Record, verdict: Verdict) -> str:
     """What a student may read of a test."""
     points = f"{verdict.score:g} of {verdict.points:g}"
-    lines = [f"{_WORDS[verdict.status]}  {verdict.title} ({points})", *record.told(verdict).splitlines()]
+    lines = [f"{_WORDS[verdict.status]}  {verdict.title} ({points})", *_wrapped(record.told(verdict)).splitlines()]
     return "\n" + "\n    ".join(lines) + "\n"
 
 
