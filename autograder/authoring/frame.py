@@ -116,6 +116,4 @@ def count(number: float, noun: str) -> str:
 
 def _duration(minutes: int) -> str:
     hours, rest = divmod(minutes, 60)
-    return " ".join(
-        part for part in (count(hours, "hour") if hours else "", count(rest, "minute") if rest else "") if part
-    )
+    return " ".join(part for part in (count(hours, "hour") if hours else "", count(rest, "minute") if rest else "") if part)
