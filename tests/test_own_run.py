@@ -6,11 +6,13 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from autograder.authoring.release import problem_set_files, write
 from autograder.course import load_course
+from autograder.kit import check, draw
 from autograder.kit.command import main
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -134,6 +136,37 @@ def test_a_drawing_runs_the_students_own_functions(run: Run, template: Path) -> 
     assert status == 1
     assert "the drawing stopped with KeyError: 'my own mistake'" in said
     assert "Does your check of scaled_scores pass?" in said
+
+
+def test_the_cells_of_a_notebook_say_the_same(
+    template: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(template / "ps1")
+    # The functions look at the globals of the cell that calls them.
+    cell: dict[str, Any] = {"check": check, "draw": draw}
+    exec(SOLUTION + DIVIDED_BY_D, cell)
+
+    def run_cell(source: str) -> Any:
+        return eval(source, cell)
+
+    run_cell('check("scaled_scores")')
+    assert "likely slip: You divide by d." in capsys.readouterr().out
+    run_cell('check("scaled_scores", hint=2)')
+    assert capsys.readouterr().out.startswith("Hint 2 of 3: ")
+    with pytest.raises(ValueError, match="there is no hint 0 for scaled_scores; there are hints 1 to 3"):
+        run_cell('check("scaled_scores", hint=0)')
+    drawn = run_cell('draw("scaled_scores")')
+    assert drawn is not None
+    assert drawn.axes
+    assert "You predicted d (`guess_sharpness`). Compare." in capsys.readouterr().out
+    # Where a file is graded, its cells check and draw nothing.
+    monkeypatch.setattr("autograder.runtime.loading.loading_now", True)
+    run_cell('check("scaled_scores")')
+    assert run_cell('draw("scaled_scores")') is None
+    monkeypatch.setattr("autograder.runtime.loading.loading_now", False)
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    assert run_cell('draw("scaled_scores")') is None
+    assert capsys.readouterr().out == ""
 
 
 @pytest.mark.parametrize(
