@@ -5,6 +5,7 @@ from autograder.runtime.wire import Foreign
 from autograder.testing.callbacks import Refusal, callback
 from autograder.testing.computed import computed_once
 from autograder.testing.marks import graded
+from autograder.testing.showing import shown
 from autograder.testing.student import Mismatch, StudentError
 from autograder.testing.values import (
     array,
@@ -18,7 +19,6 @@ from autograder.testing.values import (
     rounding,
     same,
     scalar,
-    shown,
     text,
 )
 

@@ -6,7 +6,6 @@ Every helper raises `Mismatch` with a sentence for the student; `name` is the ex
 from __future__ import annotations
 
 import contextlib
-import reprlib
 import sys
 from collections.abc import Iterator
 from contextvars import ContextVar
@@ -19,13 +18,12 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from autograder.runtime.figures import FigureView
 from autograder.runtime.wire import Foreign
+from autograder.testing.showing import apart, described, shown
 from autograder.testing.student import Mismatch
 
 # Numbers in nested lists that are made into an array. An array of text would take as many bytes for each item as for the
 # longest, so lists hold numbers only, and are counted before NumPy sees them.
 MAX_ITEMS = 100_000
-MAX_SHOWN = 300  # characters of an answer in a message
-DIGITS = range(6, 18)  # a number is shown with the fewest of these that tell it apart
 
 # All that a student reads of a hidden test that got something of the wrong form. The form found is a submission's choice,
 # so it may carry an input away; it is in the message for staff.
@@ -38,28 +36,6 @@ _KINDS = {
     "bool": ("b", "bool"),
     "int": ("iu", "integers"),
     "number": ("iuf", "numbers"),
-}
-
-
-# What to return in place of types that do not cross, where that is one step.
-_INSTEAD = {
-    "numpy.ma.MaskedArray": "`.filled(0)`",
-    "ndarray of object": "an array of numbers, as `np.array(rows, dtype=float)` makes it,",
-    "set": "a sorted list",
-    "frozenset": "a sorted list",
-    "range": "a list",
-    "map": "a list",
-    "zip": "a list",
-    "filter": "a list",
-    "generator": "a list",
-    "dict_keys": "a list",
-    "dict_values": "a list",
-    "dict_items": "a list",
-    "collections.deque": "a list",
-    "decimal.Decimal": "a float",
-    "torch.Tensor": "`.detach().numpy()`",
-    "pandas.core.frame.DataFrame": "`.to_numpy()`",
-    "pandas.core.series.Series": "`.to_numpy()`",
 }
 
 
@@ -88,47 +64,6 @@ def audited(*, lenient: bool) -> Iterator[Audit]:
         _audit.reset(token)
 
 
-def described(value: Any) -> str:
-    """What a value is, in a few words: "a list", "an array of shape (2, 3) and type float64"."""
-    if isinstance(value, Foreign):
-        instead = _INSTEAD.get(value.type_name)
-        return f"an object of type {value.type_name[:100]}" + (f"; return {instead} instead" if instead else "")
-    if isinstance(value, np.ndarray):
-        return f"an array of shape {value.shape} and type {value.dtype}"
-    if value is None:
-        return "None (is a `return` missing?)"
-    if isinstance(value, str):
-        return f"str {value[:80]!r}"
-    if isinstance(value, bool | int | float | complex | np.generic | Fraction):
-        return f"{type(value).__name__} {str(value)[:80]!r}"
-    return f"a {type(value).__name__}"
-
-
-class _Short(reprlib.Repr):
-    """The beginning of a value's repr, made without the rest of it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.maxlevel, self.maxstring, self.maxother, self.maxlong = 4, 100, 100, 60
-        self.maxlist = self.maxtuple = self.maxdict = 12
-
-    def repr_instance(self, x: Any, level: int) -> str:
-        if isinstance(x, np.ndarray):
-            return f"array({self.repr1(x.tolist(), level)})" if x.size <= 32 else f"<{described(x)}>"
-        if isinstance(x, bytes):
-            return repr(x[:100])
-        if x is None or isinstance(x, bool | float | complex | np.generic | Fraction):
-            return str(x)[:100]
-        return f"<{described(x)}>"
-
-
-def shown(value: Any) -> str:
-    """An answer as a message shows it: its repr in at most `MAX_SHOWN` characters, in little time whatever its size."""
-    # The type decides which method of `reprlib` is used, so arrays are led to the one for all other types.
-    text = _Short().repr_instance(value, 4) if isinstance(value, np.ndarray) else _Short().repr(value)
-    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..."
-
-
 def require(condition: Any, message: str) -> None:
     """Fail with `message` unless `condition` is true."""
     _check(condition, message)
@@ -138,6 +73,10 @@ def _check(condition: Any, message: str, safe: str = "") -> None:
     """Fail with `message` unless `condition` is true; `safe` is what a student reads where the test is hidden."""
     if not condition and not _lenient():
         raise Mismatch(message, safe)
+
+
+def _check_shape(have: np.ndarray, want: np.ndarray, name: str) -> None:
+    _check(have.shape == want.shape, f"`{name}` should have shape {want.shape}, but has shape {have.shape}", OTHER_SHAPE)
 
 
 def _lenient() -> bool:
@@ -248,7 +187,7 @@ def close(actual: ArrayLike, expected: ArrayLike, *, atol: float, name: str) -> 
     if audit is not None:
         audit.tolerances.append((sys._getframe(1).f_lineno, float(atol)))
     have, want = _numbers(actual, name), np.asarray(expected)
-    _check(have.shape == want.shape, f"`{name}` should have shape {want.shape}, but has shape {have.shape}", OTHER_SHAPE)
+    _check_shape(have, want, name)
     with np.errstate(invalid="ignore"):
         # Equal infinities count as close; their difference would be NaN.
         good = (have == want) | (np.abs(have - want) <= atol)
@@ -259,8 +198,7 @@ def same(actual: Any, expected: Any, *, name: str) -> None:
     """Exactly equal numbers, arrays or plain values."""
     if isinstance(expected, np.ndarray):
         have = _numbers(actual, name)
-        message = f"`{name}` should have shape {expected.shape}, but has shape {have.shape}"
-        _check(have.shape == expected.shape, message, OTHER_SHAPE)
+        _check_shape(have, expected, name)
         _first_difference(have, expected, have == expected, name)
     else:
         fits = isinstance(actual, _NUMBERS) if isinstance(expected, _NUMBERS) else type(actual) is type(expected)
@@ -322,25 +260,8 @@ def _first_difference(have: np.ndarray, want: np.ndarray, good: np.ndarray, name
         return
     where = _first(~good)
     more = f"; {int((~good).sum())} of {good.size} numbers differ" if good.size > 1 else ""
-    wanted, actual = _apart(want[where], have[where])
+    wanted, actual = apart(want[where], have[where])
     raise Mismatch(f"`{name}` should be {wanted} at {_place(where)}, but is {actual}{more}")
-
-
-def _apart(one: np.generic, other: np.generic) -> tuple[str, str]:
-    """Two different numbers with as many digits as it takes to see that they differ."""
-    # Of a number in another precision, all digits count: 0.775 as float32 is not 0.775.
-    numbers = [number.item() for number in (one, other)]
-    if all(isinstance(number, float) for number in numbers):
-        for digits in DIGITS:
-            texts = [_with_digits(number, digits) for number in numbers]
-            if texts[0] != texts[1]:
-                return texts[0], texts[1]
-    return str(numbers[0]), str(numbers[1])
-
-
-def _with_digits(number: float, digits: int) -> str:
-    rounded = f"{number:.{digits}g}"
-    return str(number) if float(rounded) == number else rounded
 
 
 def _first(marked: np.ndarray) -> tuple[int, ...]:
