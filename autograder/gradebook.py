@@ -210,7 +210,7 @@ class _Rows:
 
 def _prepared(api: Any, book: Any, course: Course, problem_set: ProblemSet) -> _Cells:
     """See that the gradebook has the assignment, its notebook and its cells, as they are today."""
-    from autograder.platforms.nbgrader import answer_cell, grade_cell
+    from autograder.platforms.targets.nbgrader import answer_cell, grade_cell
 
     slug, module = problem_set.slug, problem_set.assignment.module
     book.update_or_create_assignment(slug, duedate=_utc(course.listing(slug).due))
@@ -235,7 +235,7 @@ def _prepared(api: Any, book: Any, course: Course, problem_set: ProblemSet) -> _
 
 
 def _cells(api: Any, book: Any, problem_set: ProblemSet) -> _Cells:
-    from autograder.platforms.nbgrader import answer_cell, grade_cell
+    from autograder.platforms.targets.nbgrader import answer_cell, grade_cell
 
     def ids(cells: Any, name: Any) -> dict[str, str]:
         by_name = {cell.name: cell.id for cell in cells}
@@ -269,7 +269,7 @@ def _opened(url: str, course: Course) -> Iterator[tuple[Any, Any]]:
         from sqlalchemy.engine import make_url
         from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
-        from autograder.platforms.nbgrader import course_id
+        from autograder.platforms.targets.nbgrader import course_id
     except ImportError as error:
         raise GradebookError(f"the gradebook needs nbgrader ({error}); install the extra `grader`") from None
     with _alembic_found():

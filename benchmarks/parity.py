@@ -41,8 +41,8 @@ from autograder import __version__, variants  # noqa: E402
 from autograder.course import Course, ProblemSet, load_course  # noqa: E402
 from autograder.intake import Submission, find_submissions  # noqa: E402
 from autograder.messages import Task  # noqa: E402
-from autograder.platforms.nbgrader import nbgrader_files  # noqa: E402
-from autograder.platforms.otter import otter_files  # noqa: E402
+from autograder.platforms.targets.nbgrader import release_files as nbgrader_files  # noqa: E402
+from autograder.platforms.targets.otter import release_files as otter_files  # noqa: E402
 from autograder.record import Record  # noqa: E402
 from autograder.run import cores, graded  # noqa: E402
 from autograder.suite import import_file  # noqa: E402

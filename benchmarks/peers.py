@@ -30,9 +30,9 @@ from autograder.course import load_course  # noqa: E402
 from autograder.intake import Submission  # noqa: E402
 from autograder.kit.embedded import run_tests  # noqa: E402
 from autograder.messages import Task  # noqa: E402
-from autograder.platforms.nbgrader import nbgrader_files  # noqa: E402
-from autograder.platforms.otter import otter_files  # noqa: E402
 from autograder.platforms.suite import question_suite  # noqa: E402
+from autograder.platforms.targets.nbgrader import release_files as nbgrader_files  # noqa: E402
+from autograder.platforms.targets.otter import release_files as otter_files  # noqa: E402
 from autograder.run import graded  # noqa: E402
 from autograder.runtime import loading  # noqa: E402
 from tests.support.nbgrader_tools import hand_in, nbgrader_api, succeed  # noqa: E402

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from autograder.course import CourseError, load_course
-from autograder.platforms.gradescope import gradescope_zip
 from autograder.platforms.gradescope_run import Delivery, NotHandedIn, find_submission, read_delivery
+from autograder.platforms.targets.gradescope import release_files
 
 ROOT = Path(__file__).resolve().parents[1]
 TINY = ROOT / "tests/tiny_course"
@@ -76,7 +76,7 @@ def zipped(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(ROOT / "requirements/base.txt", root / "requirements")
     course = load_course(root)
     path = root / "autograder.zip"
-    path.write_bytes(gradescope_zip(course, course.problem_set("tiny")))
+    path.write_bytes(release_files(course, course.problem_set("tiny"))["autograder.zip"])
     return path
 
 
@@ -276,13 +276,13 @@ def test_a_file_under_another_name_is_graded_with_a_remark(container: Container)
 def test_the_zip_depends_on_its_sources_only_and_holds_one_problem_set(course_copy: Path) -> None:
     course = load_course(course_copy)
     with pytest.raises(CourseError, match=r"base\.txt is missing"):
-        gradescope_zip(course, course.problem_set("ps2"))
+        release_files(course, course.problem_set("ps2"))["autograder.zip"]
     (course_copy / "requirements").mkdir()
     shutil.copy(ROOT / "requirements/base.txt", course_copy / "requirements")
-    made = gradescope_zip(course, course.problem_set("ps2"))
+    made = release_files(course, course.problem_set("ps2"))["autograder.zip"]
     for path in course_copy.rglob("*.py"):
         path.touch()
-    assert gradescope_zip(load_course(course_copy), course.problem_set("ps2")) == made
+    assert release_files(load_course(course_copy), course.problem_set("ps2"))["autograder.zip"] == made
     (course_copy / "made.zip").write_bytes(made)
     with zipfile.ZipFile(course_copy / "made.zip") as zipped:
         names = zipped.namelist()

@@ -18,7 +18,7 @@ pytest.importorskip("nbgrader", reason="needs the extra `grader`")  # JupyterLab
 
 from autograder.authoring.release import write
 from autograder.course import ProblemSet, load_course
-from autograder.platforms.nbgrader import nbgrader_files
+from autograder.platforms.targets.nbgrader import release_files as nbgrader_files
 from autograder.testing.bench import HIDDEN
 from tests.support.browsing import TOKEN, jupyter_server, tab_of
 from tests.support.nbgrader_tools import nbgrader_api, succeed

@@ -36,8 +36,8 @@ from autograder.gradebook import gradebook_url, sync
 from autograder.grades import grades
 from autograder.intake import find_submissions
 from autograder.journal import Journal
-from autograder.platforms.nbgrader import nbgrader_files
 from autograder.platforms.suite import question_suite
+from autograder.platforms.targets.nbgrader import release_files as nbgrader_files
 from autograder.testing.bench import HIDDEN, Status
 from tests.support.nbgrader_tools import grade_with_nbgrader, hand_in, nbgrader_api, put_alembic_on_path, succeed
 

@@ -21,8 +21,8 @@ from autograder.authoring.release import write
 from autograder.authoring.stubs import solution_blocks, stub
 from autograder.course import CourseError, load_course
 from autograder.kit.embedded import NotPassed, graded_tests, report, require_passed, run_tests
-from autograder.platforms.otter import otter_files
 from autograder.platforms.suite import question_suite
+from autograder.platforms.targets.otter import release_files as otter_files
 from autograder.suite import import_file
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -151,6 +151,13 @@ def test_solutions_stay_here_until_the_last_student_is_due(committed: Path) -> N
         assert bundle.namelist() == ["ps7/ps7_solution.py"]
 
 
+def test_a_platform_that_nothing_is_built_for_is_refused_with_those_that_there_are(committed: Path) -> None:
+    refused = course_command(committed, "release", "ps7", "--platform", "blackboard")
+    assert refused.returncode == 2
+    assert "there is no platform 'blackboard'; there are gradescope, nbgrader, otter" in refused.stderr
+    assert not (committed / "dist").exists()
+
+
 @pytest.mark.slow
 def test_a_release_from_the_first_to_the_next(committed: Path) -> None:
     add(committed, "handout.md", "\nMore.\n")

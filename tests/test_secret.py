@@ -20,8 +20,8 @@ from autograder import run as engine
 from autograder.authoring.leaks import leaks
 from autograder.course import load_course
 from autograder.intake import Submission
-from autograder.platforms.gradescope import gradescope_zip
 from autograder.platforms.suite import question_suite
+from autograder.platforms.targets.gradescope import release_files
 from autograder.record import Record, to_json
 from autograder.secret import FILE, VARIABLE, Key, SecretError, course_key, exposure
 from autograder.testing.bench import keyed, seeded
@@ -177,7 +177,7 @@ def test_a_platform_gets_a_key_of_its_own_and_students_get_none(platform: str) -
 def test_gradescope_gets_a_key_in_place_of_the_secret() -> None:
     course = load_course(ROOT)
     problem_set = course.problem_set("ps1")
-    with zipfile.ZipFile(io.BytesIO(gradescope_zip(course, problem_set))) as made:
+    with zipfile.ZipFile(io.BytesIO(release_files(course, problem_set)["autograder.zip"])) as made:
         given = made.read(FILE).decode().strip()
         everything = b"".join(made.read(name) for name in made.namelist())
     assert given == problem_set.key.derived("gradescope").value.hex()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import time
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -22,11 +22,11 @@ from autograder.commands.common import (
 )
 from autograder.course import Course, CourseError, ProblemSet
 from autograder.platforms.archive import archive
+from autograder.platforms.targets import NAMES, release_files
 from autograder.table import checks_table
 
 # Generated mutants a question: enough to tell 90 % from 95 % killed, and quick.
 MOST_MUTATIONS = 60
-Platform = Literal["nbgrader", "otter", "gradescope"]
 
 
 def new(
@@ -80,7 +80,9 @@ def release(
     ] = False,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; say what differs from what is out.")] = False,
     solutions: Annotated[bool, typer.Option("--solutions", help="Publish the solutions, after the last due date.")] = False,
-    platform: Annotated[Platform | None, typer.Option(help="Build what instructors of this platform need.")] = None,
+    platform: Annotated[
+        str | None, typer.Option(help=f"Build what instructors of a platform need: {', '.join(NAMES)}.")
+    ] = None,
     jobs: Jobs = 0,
 ) -> None:
     """Build what students receive: student_template/, and a zip with a manifest in dist/.
@@ -191,23 +193,13 @@ def _release_solutions(course: Course, problem_set: ProblemSet) -> None:
     _write_dist(course, f"{_versioned(problem_set)}-solutions.zip", archive(solution_files(problem_set)))
 
 
-def _release_platform(course: Course, problem_set: ProblemSet, platform: Platform) -> None:
-    """Into `dist/`: a zip for Gradescope; for the others a folder, in which nothing is there that is not of this build."""
+def _release_platform(course: Course, problem_set: ProblemSet, platform: str) -> None:
+    """Into a folder of `dist/` that holds nothing but this build."""
+    if platform not in NAMES:
+        refuse(f"there is no platform {platform!r}; there are {', '.join(NAMES)}")
     name = f"{_versioned(problem_set)}-{platform}"
     try:
-        if platform == "gradescope":
-            from autograder.platforms.gradescope import gradescope_zip
-
-            _write_dist(course, f"{name}.zip", gradescope_zip(course, problem_set))
-            return
-        if platform == "nbgrader":
-            from autograder.platforms.nbgrader import nbgrader_files
-
-            files = nbgrader_files(course, problem_set)
-        else:
-            from autograder.platforms.otter import otter_files
-
-            files = otter_files(course, problem_set)
+        files = release_files(platform, course, problem_set)
     except CourseError as error:
         refuse(str(error))
     folder = course.root / "dist" / name

@@ -19,7 +19,7 @@ from autograder.authoring.frame import banners, count
 from autograder.course import Course, ProblemSet
 from autograder.grades import Grade
 from autograder.journal import Journal
-from autograder.platforms.nbgrader import answer_cell, course_id, grade_cell, marks
+from autograder.platforms.targets.nbgrader import answer_cell, course_id, grade_cell, marks
 from autograder.record import Record, Verdict
 from autograder.testing.bench import Status
 from autograder.text import visible

@@ -51,7 +51,7 @@ c.GenerateFeedback.preprocessors = [GetGrades, ClearHiddenTestsOnPages, CSSHTMLH
 '''
 
 
-def nbgrader_files(course: Course, problem_set: ProblemSet) -> dict[str, bytes]:
+def release_files(course: Course, problem_set: ProblemSet) -> dict[str, bytes]:
     """The course folder's files for one problem set, by path. The same source gives the same bytes."""
     slug, module = problem_set.slug, problem_set.assignment.module
     template = problem_set_files(course, problem_set)

@@ -52,8 +52,8 @@ fi
 """
 
 
-def gradescope_zip(course: Course, problem_set: ProblemSet) -> bytes:
-    """The zip to upload as the autograder of one assignment on Gradescope. The same sources give the same bytes.
+def release_files(course: Course, problem_set: ProblemSet) -> dict[str, bytes]:
+    """`autograder.zip`, to upload as the autograder of one assignment on Gradescope. The same sources give the same bytes.
 
     It holds hidden tests, the reference solution, and in place of the course's secret a key made from it: for staff only.
     """
@@ -74,7 +74,7 @@ def gradescope_zip(course: Course, problem_set: ProblemSet) -> bytes:
         "setup.sh": SETUP.encode(),
         "run_autograder": RUN.encode(),
     }
-    return archive(files, executable=("setup.sh", "run_autograder"))
+    return {"autograder.zip": archive(files, executable=("setup.sh", "run_autograder"))}
 
 
 def _settings(course: Course, problem_set: ProblemSet) -> bytes:

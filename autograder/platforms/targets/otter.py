@@ -36,7 +36,7 @@ SUPPORT = ("figures/", "payoffs.py", "problem_set.json")
 IGNORED = {"tags": ["otter_ignore"]}  # a cell that otter does not run when it grades
 
 
-def otter_files(course: Course, problem_set: ProblemSet) -> dict[str, bytes]:
+def release_files(course: Course, problem_set: ProblemSet) -> dict[str, bytes]:
     """The files of a release for otter, by path.
 
     `master/` is what `otter assign` reads, `student/` what students get, `autograder.zip` what otter and Gradescope grade
