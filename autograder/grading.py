@@ -128,7 +128,9 @@ class Grading(Trial):
         """The likely slip behind each failed test, where there is one."""
         slips: dict[str, Variant] = {}
         failed = [outcome for outcome in self.outcomes.values() if outcome.status is Status.FAILED]
-        for question in dict.fromkeys(outcome.question for outcome in failed):
+        # What follow-through restored fails by another question's mistake.
+        restored = {outcome.question for outcome in failed if outcome.follow_through is Status.PASSED}
+        for question in dict.fromkeys(outcome.question for outcome in failed if outcome.question not in restored):
             # Mutants get what the submission answered as their arguments.
             with contextlib.suppress(OverAllowance, MemoryError), allowance(self._memory_bytes):
                 by_name = self._slip_finder.find(question, self._calls.get(question, []))

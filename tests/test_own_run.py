@@ -76,6 +76,7 @@ def test_what_a_question_builds_on_is_to_be_fixed_first(run: Run) -> None:
         lines = about("attention", said).splitlines()
         assert "0 of 2" in lines[0] or "1 of 2" in lines[0]
         assert lines[1] == "    `scaled_scores` fails: fix it first."
+        assert "likely slip" not in about("attention", said), "nobody knows whose mistake it is"
     assert "scaled_scores  " not in said, "one question was asked for"
     # What is asked for later in the lesson is not broken yet.
     _, said = run("attention", work=broken.replace("def masked_softmax", "def later"))

@@ -67,7 +67,9 @@ def _slips(course: Course, problem_set: ProblemSet, mutants: Path) -> dict[str, 
             name = mutant.replaces or problem_set.question(mutant.question).names[0]
             own = [call for call in calls.get(mutant.question, []) if call.name == name]
             answers = [_answered(call, finder.answer(call, mutant)) for call in own]
-            wrong = [answer for answer in answers if not finder.is_right(answer)]
+            # Calls are the reference's own, so they hold its answers.
+            right = {call_key(call): answer_digest(call) for call in own}
+            wrong = [answer for answer in answers if answer_digest(answer) != right[call_key(answer)]]
             if are_specific(wrong):
                 digests = {call_key(answer): answer_digest(answer) for answer in wrong}
                 slips.setdefault(mutant.question, []).append({"name": name, "hint": mutant.hint, "wrong": digests})

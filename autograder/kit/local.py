@@ -6,7 +6,6 @@ import contextlib
 import io
 import json
 import textwrap
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -145,7 +144,10 @@ class LocalBench(Bench):
             earned += sum(outcome.earned for outcome in outcomes)
             lines.append(f"  {question['id']:<{width}}  {self._standing(question, outcomes)}")
             if not self._has_nothing(outcomes):
-                reasons = [*self._broken(broken.get(question["id"], ())), *self._reasons(question, outcomes)]
+                first = broken.get(question["id"], [])
+                # Where another function is wrong too, nobody knows whose mistake an answer shows.
+                known = [] if first else question.get("slips", [])
+                reasons = [*([f"    {blame(first)}"] if first else []), *self._reasons(outcomes, known)]
                 lines += [part for reason in reasons for part in wrapped(reason)]
         if self.question is None:
             public = sum(question["public_points"] for question in questions)
@@ -154,10 +156,6 @@ class LocalBench(Bench):
                 f"{earned:g} of {public:g} points from this run; {total - public:g} more are given after you hand in."
             )
         return lines
-
-    @staticmethod
-    def _broken(names: Sequence[str]) -> list[str]:
-        return [f"    {blame(names)}"] if names else []
 
     def _outcomes(self, question: dict[str, Any]) -> list[Outcome]:
         """The outcomes of a question: of its public tests, or of committing to a prediction."""
@@ -189,10 +187,10 @@ class LocalBench(Bench):
         absent = bool(outcomes) and all(outcome.missing and not outcome.similar for outcome in outcomes)
         return all_undone(outcomes) or absent
 
-    def _reasons(self, question: dict[str, Any], outcomes: list[Outcome]) -> list[str]:
+    def _reasons(self, outcomes: list[Outcome], known: list[dict[str, Any]]) -> list[str]:
         """Why tests did not pass: a likely slip, then each test; tests that say the same stand together."""
         calls = {outcome.test: self.own.calls.get(outcome.test, []) for outcome in outcomes}
-        slips = likely_slips(question.get("slips", ()), calls, outcomes)
+        slips = likely_slips(known, calls, outcomes)
         lines = [f"    likely slip: {hint}" for hint in slips.values()]
         for group in grouped((outcome for outcome in outcomes if outcome.status is not Status.PASSED), said_of):
             # A hint for every such test might contradict the slip.

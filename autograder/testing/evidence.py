@@ -20,8 +20,9 @@ from autograder.testing.student import Call, call_digest
 # Wrong answers that hold fewer bits than these together come about too easily: six booleans, or three small integers.
 ENOUGH_BITS = 6.0
 FEW, MANY = 4, 16  # bits of an exception, and of a number with many digits
-# Digests are equal where numbers agree to this share of the largest among them: far more than rounding.
-SHARE = 1e-6
+# Numbers are rounded to this share of the largest among them, but never finer than this; float32 ten thousand times its eps.
+# What another machine or NumPy computes differs by far less, single precision included, so its digests are the same.
+SHARE, FINEST = 1e-4, 1e-9
 DIGEST = 16  # characters
 
 
@@ -93,10 +94,10 @@ def _rounded(value: Any) -> str:
         if numbers.dtype.kind in "fc":
             finite = np.abs(numbers[np.isfinite(numbers)])
             scale = float(finite.max(initial=0.0)) or 1.0
-            step = 10.0 ** math.floor(math.log10(scale)) * SHARE
-            # 0.0 is added so that -0.0 becomes 0.0; of the smallest numbers, a step may be zero.
-            with np.errstate(all="ignore"):
-                numbers = np.round(numbers / step) + 0.0
+            share = max(SHARE, 1e4 * float(np.finfo(numbers.dtype).eps))
+            step = max(10.0 ** math.floor(math.log10(scale)) * share, FINEST)
+            # 0.0 is added so that -0.0 becomes 0.0.
+            numbers = np.round(numbers / step) + 0.0
         return f"{np.asarray(value).dtype} {numbers.shape} {numbers.tolist()}"
     if isinstance(value, float | complex):
         return f"{type(value).__name__} {_rounded(np.asarray(value))}"

@@ -20,9 +20,9 @@ def likely_slips(
     """The hints of the slips behind a question's failed tests, by the name of the function that is wrong.
 
     `calls` has what each test asked. A slip counts if every answer that it would get wrong is wrong in the same way, each
-    failed test that calls the function has such an answer, and together these are specific.
+    failed test that calls the function has such an answer, and together these are specific. If two count, none is named.
     """
-    hints: dict[str, str] = {}
+    hints: dict[str, set[str]] = {}
     for slip in slips:
         own = {
             test: [call for call in made if call.name == slip["name"] and not takes_functions(call)]
@@ -33,5 +33,5 @@ def likely_slips(
         explained = all(any(call_key(call) in slip["wrong"] for call in made) for made in failed)
         alike = all(answer_digest(call) == slip["wrong"][call_key(call)] for call in wrong)
         if failed and explained and alike and are_specific(wrong):
-            hints.setdefault(slip["name"], slip["hint"])
-    return hints
+            hints.setdefault(slip["name"], set()).add(slip["hint"])
+    return {name: hint for name, (hint, *others) in hints.items() if not others}
