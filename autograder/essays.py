@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import functools
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from autograder.authoring.rendering import code_lines, module, readme
 from autograder.authoring.stubs import solution_blocks, stub
 from autograder.course import CourseError, ProblemSet
 from autograder.intake import Submission
-from autograder.runtime.loading import Report
+from autograder.runtime import loading
 from autograder.testing.student import Runner, StudentError
 
 MAX_TEXT = 20_000
@@ -55,7 +54,7 @@ class EssayFinder:
         self._names = {question.id: question.names[0] for question in questions if question.kind == "written"}
         self._asked = {name for question in questions for name in question.names}
 
-    def find(self, submission: Submission, runner: Runner, report: Report) -> dict[str, Essay]:
+    def find(self, submission: Submission, runner: Runner, report: loading.Report) -> dict[str, Essay]:
         """The written answers by question. `runner` has loaded the submission, with the `report` given."""
         essays = {question: in_variable(_read(runner, name)) for question, name in self._names.items()}
         missing = [question for question, essay in essays.items() if not essay.text.strip()]
@@ -107,7 +106,7 @@ def cells_of(filename: str, source: bytes, broken: Iterable[str] = ()) -> list[C
     if not filename.endswith(".ipynb"):
         return [Cell(0, True, source.decode("utf-8", "replace"))]
     try:
-        cells = json.loads(source.decode("utf-8-sig"))["cells"]
+        cells = loading.parsed(source)["cells"]
         return [
             Cell(number, cell["cell_type"] == "code", "".join(cell["source"]), f"cell {number}" not in broken)
             for number, cell in enumerate(cells, start=1)

@@ -82,6 +82,7 @@ INTAKE_FILES: dict[str, tuple[str, bytes, float]] = {
     "old-format": ("tiny.ipynb", b'{"nbformat": 3, "worksheets": [{"cells": []}]}', 0),
     "source-of-numbers": ("tiny.ipynb", b'{"nbformat": 4, "cells": [{"cell_type": "code", "source": [1, 2]}]}', 0),
     "megabytes-of-output": ("tiny.ipynb", notebook(HONEST.decode(), junk="x" * 8_000_000), FULL),
+    "too-many-lists": ("tiny.ipynb", notebook(HONEST.decode(), junk=[[]] * 300_000), 0),
     "many-cells": ("tiny.ipynb", notebook(HONEST.decode(), *["x = 1"] * 2000), FULL),
 }
 

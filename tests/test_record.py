@@ -17,17 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from autograder import figure_record
 from autograder.course import load_course
-from autograder.essays import Essay
 from autograder.feedback.page import student_page
 from autograder.grades import grade
 from autograder.journal import Attempt, Journal, JournalError, Stored
 from autograder.record import MAX_BYTES, Look, Reason, Record, RecordError, Slip, from_json, message_room, read, to_json
-from autograder.runtime.figures import AxesView, FigureView
-from autograder.scoring import Findings, record
 from autograder.table import grades_table
-from autograder.testing.bench import Cause, Outcome, Status
+from autograder.testing.bench import Status
 from autograder.text import bounded, visible
 from tests.support import records
 
@@ -166,45 +162,9 @@ def test_a_bounded_text_is_short_and_visible_and_stays_as_it_is(text: str, most:
         assert len(short) == len(text.replace("\r\n", "\n"))
 
 
-# A character that takes most room on a page, and one that takes most in the file.
-LONG = ("'" * 99 + "\N{GRINNING FACE}") * 10_000
-
-
-def busy_figure(ticks: int) -> dict[str, Any]:
-    labels = [(float(place), "l" * 100) for place in range(ticks)]
-    panel = AxesView(title=LONG[:2000], xticks=labels, yticks=labels, xlim=(0.0, 60.0), ylim=(0.0, 60.0))
-    plain = figure_record.to_json(FigureView(axes=[panel]))
-    assert plain is not None
-    return plain
-
-
 @pytest.fixture(scope="module")
 def worst() -> Record:
-    """A record in which a hostile submission has filled whatever it can, of a hundred tests."""
-    outcomes = [
-        Outcome(
-            test=f"test_{place}",
-            question=PS1.assignment.questions[place % 9].id,
-            title="What it is about.",
-            hint="Look again.",
-            points=1.0,
-            hidden=bool(place % 2),
-            status=Status.FAILED,
-            message=LONG,
-            safe=LONG,
-            seconds=1.0,
-            cause=Cause.UNDEFINED,
-            missing="mix",
-            similar=LONG,
-        )
-        for place in range(100)
-    ]
-    essays = {question.id: Essay(LONG) for question in PS1.assignment.questions}
-    text = LONG[:2000]  # the sandbox takes no longer ones
-    problem = {"type": text, "message": text, "where": [text], "bases": [], "unit": ""}
-    findings = Findings(outcomes, essays=essays, problems=[problem] * 60, output=LONG, staff_output=LONG)
-    made = record(PS1, records.PROVENANCE, findings)
-    return replace(made, figures={question.id: busy_figure(50) for question in PS1.assignment.questions})
+    return records.worst(PS1)
 
 
 def test_the_worst_record_is_a_small_file(worst: Record) -> None:
@@ -226,7 +186,7 @@ def test_the_pages_of_the_worst_record_cost_little(worst: Record) -> None:
         page(content)
         return time.process_time() - begun
 
-    usual = replace(worst, verdicts=(), problems=(), figures={"heatmap": busy_figure(10)})
+    usual = replace(worst, verdicts=(), problems=(), figures={"heatmap": records.busy_figure(10)})
     cost(usual)
     # Less than ten times a page with one figure, which takes a tenth of a second.
     assert cost(worst) < 10 * cost(usual)

@@ -6,9 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from autograder.course import Question
+from autograder import figure_record
+from autograder.course import ProblemSet, Question
+from autograder.essays import Essay
 from autograder.record import Provenance, QuestionScore, Record, Verdict
-from autograder.testing.bench import Status
+from autograder.runtime.figures import AxesView, FigureView
+from autograder.scoring import Findings
+from autograder.scoring import record as scored
+from autograder.testing.bench import Cause, Outcome, Status
 
 PROVENANCE = Provenance(
     student="s001",
@@ -40,3 +45,43 @@ def score(question: Question, points: float = 0.0, **changes: Any) -> QuestionSc
 def verdict(test: str, question: str, status: Status = Status.FAILED, points: float = 1.0, **changes: Any) -> Verdict:
     values = {"title": "What it is about.", "hidden": False, **changes}
     return Verdict(test=test, question=question, status=status, points=points, **values)
+
+
+# A character that takes most room on a page, and one that takes most in the file.
+LONG = ("'" * 99 + "\N{GRINNING FACE}") * 10_000
+
+
+def busy_figure(ticks: int) -> dict[str, Any]:
+    labels = [(float(place), "l" * 100) for place in range(ticks)]
+    panel = AxesView(title=LONG[:2000], xticks=labels, yticks=labels, xlim=(0.0, 60.0), ylim=(0.0, 60.0))
+    plain = figure_record.to_json(FigureView(axes=[panel]))
+    assert plain is not None
+    return plain
+
+
+def worst(problem_set: ProblemSet) -> Record:
+    """A record in which a hostile submission has filled whatever it can, of a hundred tests."""
+    outcomes = [
+        Outcome(
+            test=f"test_{place}",
+            question=problem_set.assignment.questions[place % 9].id,
+            title="What it is about.",
+            hint="Look again.",
+            points=1.0,
+            hidden=bool(place % 2),
+            status=Status.FAILED,
+            message=LONG,
+            safe=LONG,
+            seconds=1.0,
+            cause=Cause.UNDEFINED,
+            missing="mix",
+            similar=LONG,
+        )
+        for place in range(100)
+    ]
+    essays = {question.id: Essay(LONG) for question in problem_set.assignment.questions}
+    text = LONG[:2000]  # the sandbox takes no longer ones
+    problem = {"type": text, "message": text, "where": [text], "bases": [], "unit": ""}
+    findings = Findings(outcomes, essays=essays, problems=[problem] * 60, output=LONG, staff_output=LONG)
+    made = scored(problem_set, PROVENANCE, findings)
+    return replace(made, figures={question.id: busy_figure(50) for question in problem_set.assignment.questions})
