@@ -38,6 +38,8 @@ MAX_WARNINGS = 20
 FILE = "<submission>"
 CHANGED = "the function changes its argument in place; work on a copy"
 
+# Brackets and commas of a notebook: a list of nothing takes 80 bytes for its three, a number 40 for its two.
+MAX_CONTAINERS, MAX_ITEMS = 250_000, 2_000_000
 MAX_PROBLEMS = 50
 MAX_NAMES = 5000  # `from pylab import *` alone brings a thousand
 IGNORED = "Ignored"  # the type of a report about what has no effect here; it is no error
@@ -253,9 +255,16 @@ def _is_definition(node: ast.stmt) -> bool:
     return constant or isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
 
 
+def parsed(notebook: bytes) -> Any:
+    """A notebook as the JSON that it is. `ValueError` for one that would take far more memory than its size."""
+    if notebook.count(b"[") + notebook.count(b"{") > MAX_CONTAINERS or notebook.count(b",") > MAX_ITEMS:
+        raise ValueError("it holds millions of values; clear its outputs and save it again")
+    return json.loads(notebook.decode("utf-8-sig"))
+
+
 def code_cells(source: bytes) -> list[tuple[str, str]]:
     """The code cells of a notebook, each with its name. Numbers count all cells, as a reader does."""
-    notebook = json.loads(source.decode("utf-8-sig"))
+    notebook = parsed(source)
     if notebook.get("nbformat") != 4:
         raise ValueError("its format is not nbformat 4; open it in Jupyter and save it again")
     cells = []
