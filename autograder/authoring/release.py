@@ -195,6 +195,7 @@ def _description(course: Course, problem_set: ProblemSet, public: str, points: d
         "python": course.settings.python,
         "packages": libraries.OFFERED,
         "modules": libraries.offered_modules(course.settings.python),
+        "memory_mb": problem_set.limits.memory_mb,
         "questions": [
             {
                 "id": question.id,
