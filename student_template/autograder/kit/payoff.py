@@ -36,12 +36,12 @@ class NoPayoff(Exception):
 
 def drawable(folder: Path) -> list[str]:
     """The questions that have a payoff, in the order of the lesson."""
-    return [name for name, value in vars(_module(folder)).items() if _is_payoff(name, value)]
+    return [name for name, value in vars(payoffs_module(folder)).items() if _is_payoff(name, value)]
 
 
 def payoff(folder: Path, description: Mapping[str, Any], question: str, namespace: Mapping[str, Any]) -> tuple[Figure, str]:
     """The drawing of a question with its caption. Raises `NoPayoff` if there is none, or the work is not far enough."""
-    module = _module(folder)
+    module = payoffs_module(folder)
     function = vars(module).get(question)
     if not _is_payoff(question, function):
         raise NoPayoff(f"there is nothing to draw for {question!r}; there is for {', '.join(drawable(folder))}")
@@ -75,7 +75,8 @@ def _is_payoff(name: str, value: Any) -> bool:
     return inspect.isfunction(value) and not name.startswith("_") and Path(value.__code__.co_filename).name == PAYOFFS
 
 
-def _module(folder: Path) -> Any:
+def payoffs_module(folder: Path) -> Any:
+    """The problem set's `payoffs.py`; raises `NoPayoff` if there is none."""
     path = folder / PAYOFFS
     spec = importlib.util.spec_from_file_location("payoffs", path) if path.is_file() else None
     if spec is None or spec.loader is None:
