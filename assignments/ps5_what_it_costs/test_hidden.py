@@ -231,11 +231,9 @@ def test_worst_deviation_of_the_documents_times(student, ledger, rng):
         deviation = scalar(student.worst_deviation(lengths, seconds, width), name="worst_deviation")
         close(deviation, expected, atol=1e-9 * (1 + expected), name="worst_deviation")
     documents = np.array(ledger.value("D1-16", "milliseconds")) / 1000
-    require(
-        scalar(student.worst_deviation(lengths, documents, width), name="worst_deviation")
-        < ledger.tolerance("D1-16", "relative"),
-        "the document's times follow the arithmetic within the ledger's bound",
-    )
+    deviation = scalar(student.worst_deviation(lengths, documents, width), name="worst_deviation")
+    # The ledger gives three digits.
+    close(deviation, ledger.value("D1-16", "largest_deviation"), atol=5e-4, name="worst_deviation of the document's times")
 
 
 # ------------------------------------------------------------------------------------------------------------- patches
