@@ -159,12 +159,15 @@ def test_cost_of_a_long_context(student, rng):
 class FakeBench:
     """As in the public tests, with costs and disturbances of its own."""
 
-    def __init__(self, rng, quiet):
+    def __init__(self, rng, quiet, round):
         self.costs = {length: float(rng.uniform(0.001, 0.1)) for length in range(1, 40)}
-        self.noise, self.quiet = rng.uniform(0.1, 1.5, size=50), quiet
-        self.now, self.calls = 0.0, {}
+        self.noise, self.quiet, self.round = rng.uniform(0.1, 1.5, size=50), quiet, round
+        self.now, self.calls, self.last = 0.0, {}, 0
 
     def layer(self, x):
+        if len(x) < self.last and min(self.calls.values()) >= self.round:
+            self.calls.clear()
+        self.last = len(x)
         count = self.calls.get(len(x), 0)
         self.calls[len(x)] = count + 1
         disturbance = 5.0 if count == 0 else 0.0 if count == self.quiet else self.noise[count % 50]
@@ -179,25 +182,26 @@ class FakeBench:
 def test_the_undisturbed_repeat_is_found(student, rng):
     """Whichever repeat is undisturbed, the smallest time is its."""
     for repeats, quiet in ((7, 1), (7, 7), (4, 2)):
-        bench = FakeBench(rng, quiet)
-        lengths = [3, 21, 8, 30]
+        bench = FakeBench(rng, quiet, repeats + 1)
+        lengths = [3, 8, 21, 30]
         inputs = [np.zeros((length, 1)) for length in lengths]
         seconds = student.once.time_growth(bench.layer, inputs, bench.clock, repeats)
         seconds = array(seconds, shape=(4,), name="time_growth")
-        # Clock readings stay below 100, and each difference of two of them is rounded.
+        # The clock's readings stay below 100, and each difference of two is rounded.
         close(seconds, [bench.costs[length] for length in lengths], atol=rounding(100), name="time_growth")
 
 
 @graded("stopwatch", points=1, hint="The docstring says how many calls each input gets, and what repeats = 1 means.")
 def test_one_repeat_and_no_more_calls_than_needed(student, rng):
     """A single repeat still follows a warm-up, and the layer is not called more often than the protocol says."""
-    bench = FakeBench(rng, quiet=1)
-    seconds = student.once.time_growth(bench.layer, [np.zeros((5, 2))], bench.clock, 1)
-    close(array(seconds, shape=(1,), name="time_growth"), [bench.costs[5]], atol=rounding(100), name="time_growth")
-    same(bench.calls.get(5, 0), 2, name="calls of the layer with repeats = 1")
-    bench = FakeBench(rng, quiet=2)
-    student.once.time_growth(bench.layer, [np.zeros((5, 2)), np.zeros((6, 2))], bench.clock, 4)
-    same((bench.calls.get(5, 0), bench.calls.get(6, 0)), (5, 5), name="calls of the layer with repeats = 4")
+    for repeats in (1, 4):
+        bench = FakeBench(rng, 1, repeats + 1)
+        inputs = [np.zeros((5, 2)), np.zeros((6, 2))]
+        seconds = student.once.time_growth(bench.layer, inputs, bench.clock, repeats)
+        counts = (bench.calls.get(5, 0), bench.calls.get(6, 0))
+        same(counts, (repeats + 1, repeats + 1), name=f"calls of the layer with repeats = {repeats}")
+        seconds = array(seconds, shape=(2,), name="time_growth")
+        close(seconds, [bench.costs[5], bench.costs[6]], atol=rounding(100), name="time_growth")
 
 
 # -------------------------------------------------------------------------------------------------------------- growth
