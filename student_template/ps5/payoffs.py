@@ -97,6 +97,8 @@ def stopwatch(work):
     for run in range(5):
         seconds = work.time_growth(lambda x: work.plain_attention(x, x, x), inputs, time.perf_counter, 5)
         axes.plot([len(x) for x in inputs], seconds, "o-", color=BLUE, alpha=0.5, label="" if run else "your `time_growth`")
+    axes.set_xticks([len(x) for x in inputs], [str(len(x)) for x in inputs])
+    axes.minorticks_off()
     axes.legend()
     return figure
 
@@ -196,7 +198,10 @@ def window(work):
         gap = np.abs(work.window_attention(changed, changed, changed, size) - work.window_attention(x, x, x, size)).max(
             axis=1
         )
-        axes.plot(gap, marker, color=colour, label=f"window {size}", markersize=5, fillstyle="none" if size == 2 else "full")
+        heard = np.flatnonzero(gap)
+        style = "none" if size == 2 else "full"
+        axes.plot(heard, gap[heard], marker, color=colour, label=f"window {size}", markersize=6, fillstyle=style)
+    axes.set(yscale="log", xlim=(-0.5, 39.5))
     axes.legend()
     return figure
 
