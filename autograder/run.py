@@ -191,18 +191,6 @@ def graded(
             worker.stop()
 
 
-def collect(root: Path, problem_set: ProblemSet) -> None:
-    """Start a worker once, and no more. Raises `WorkerError` if the tests cannot be collected, or nothing can be graded."""
-    conditions = Conditions(unsound=True)
-    worker: _Worker[str] = _start(root, problem_set.slug, conditions)
-    try:
-        _replying([worker])
-        _, reply = worker.take()
-        _check_start(worker, None if isinstance(reply, Graded) else reply, problem_set, conditions)
-    finally:
-        worker.stop()
-
-
 def _replying(workers: Sequence[_Worker[Key]]) -> list[_Worker[Key]]:
     """Wait until a worker has a reply or is overdue; returns those. An overdue worker is killed, so it has ended."""
     timeout = max(0.0, min(worker.deadline for worker in workers) - time.monotonic())

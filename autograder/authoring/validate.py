@@ -22,7 +22,7 @@ from autograder.course import Course, CourseError, ProblemSet
 from autograder.intake import Submission
 from autograder.messages import Conditions, Task
 from autograder.record import Record
-from autograder.run import WorkerError, collect, cores, graded
+from autograder.run import WorkerError, cores, graded
 from autograder.suite import import_file
 from autograder.testing.bench import Status
 from autograder.testing.student import UNDONE
@@ -73,10 +73,6 @@ def validate(
     if any(check.problems for check in checks):
         return [*checks, Check("graded submissions", ["not run, because the sources have problems"])]
     try:
-        collect(course.root, problem_set)  # first: nothing else means anything if a test file is broken
-        on_progress("the student's own run", 0, 1)
-        checks += own_run_checks(course, problem_set)
-        checks += answer_checks(course, problem_set)
         return [*checks, *_graded_checks(course, problem_set, most_mutations, jobs or cores(), on_progress)]
     except (WorkerError, CourseError) as error:
         return [*checks, Check("tests can be collected", str(error).splitlines())]
@@ -89,7 +85,7 @@ def _graded_checks(
     jobs: int,
     on_progress: Callable[[str, int, int], None],
 ) -> Iterator[Check]:
-    def grade(what: str, tasks: Mapping[Key, Task], conditions: Conditions = _USUAL) -> dict[Key, Record]:
+    def grade(what: str, tasks: Mapping[Key, Task], conditions: Conditions = _USUAL, jobs: int = jobs) -> dict[Key, Record]:
         on_progress(what, 0, len(tasks))
         records = {}
         for key, record in graded(course.root, problem_set, tasks, jobs=jobs, conditions=conditions):
@@ -97,6 +93,7 @@ def _graded_checks(
             on_progress(what, len(records), len(tasks))
         return records
 
+    # One worker, for its start takes longer than these three. It comes first: if a test file is broken, nothing else counts.
     module, notebook = f"{problem_set.assignment.module}.py", f"{problem_set.assignment.module}.ipynb"
     files = problem_set_files(course, problem_set)
     reference = Submission("reference", module, problem_set.solution.read_bytes())
@@ -104,12 +101,16 @@ def _graded_checks(
     for form in (module, notebook):
         tasks["template", form] = Task(Submission("template", form, files[f"{problem_set.slug}/{form}"]))
     for _ in range(LIMITS_TRIES):
-        found = _Graded(problem_set, grade("reference and template", tasks, Conditions(share=LIMITS_SHARE, unsound=True)))
+        within = Conditions(share=LIMITS_SHARE, unsound=True)
+        found = _Graded(problem_set, grade("reference and template", tasks, within, jobs=1))
         failing = found.not_passed(("reference", "module"))
         if not failing:
             break
     else:
-        found = _Graded(problem_set, grade("reference and template", tasks))
+        found = _Graded(problem_set, grade("reference and template", tasks, jobs=1))
+    on_progress("the student's own run", 0, 1)
+    yield from own_run_checks(course, problem_set)
+    yield from answer_checks(course, problem_set)
     problems = list(_reference_problems(found))
     yield Check("points add up", [], f"{sum(question.points for question in problem_set.assignment.questions):g} points")
     yield Check("the reference earns all points", problems, f"{len(found.outcomes(('reference', 'module')))} tests")
