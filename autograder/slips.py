@@ -41,8 +41,8 @@ class SlipFinder:
             own = [call for call in calls if call.name == name]
             if any(call.error in _NO_ANSWER or (not call.error and call.value is None) for call in own):
                 continue
-            # The wrong ones first: they tell most mutants apart.
-            own.sort(key=self.is_right)
+            # What takes long comes last, and wrong answers first: they tell most mutants apart, and few are then asked for long.
+            own.sort(key=lambda call: (call.once, self.is_right(call)))
             wrong = [call for call in own if not self.is_right(call)]
             if wrong and (not callable(self._reference.get(name)) or are_specific(wrong)):
                 for mutant, replaced in self._mutants:

@@ -66,6 +66,25 @@ def test_a_mutant_is_named_if_it_gives_every_answer(finder: SlipFinder) -> None:
     assert hints(finder, "other", *wrong) == {}
 
 
+def test_a_call_that_takes_long_is_made_of_mutants_only_that_agree_on_all_others() -> None:
+    asked = []
+
+    def wrong(factor: float) -> Variant:
+        def function(x: float) -> float:
+            asked.append((factor, x))
+            return factor * x
+
+        function.__name__ = f"times_{factor}"
+        return Variant("q", function, hint=function.__name__)
+
+    reference = types.ModuleType("reference")
+    vars(reference)["f"] = lambda x: 2.0 * x
+    finder = SlipFinder([wrong(0.3), wrong(0.7)], reference, {"q": "f"})
+    quick, long = [call(0.7 * x, x) for x in (1.3, 2.7)], Call("f", (1e6,), {}, 0.7e6, once=True)
+    assert hints(finder, "q", long, *quick) == {"f": "times_0.7"}
+    assert asked == [(0.3, 1.3), (0.7, 1.3), (0.7, 2.7), (0.7, 1e6)]
+
+
 def test_two_booleans_match_anything(finder: SlipFinder) -> None:
     wrong = [call(True, -float(number), name="sign") for number in range(1, 9)]
     assert hints(finder, "q", *wrong[:2]) == {}
