@@ -12,6 +12,7 @@ from autograder.testing import (
     figure,
     graded,
     parts,
+    refuses,
     require,
     rounding,
     same,
@@ -22,15 +23,6 @@ from autograder.testing import (
 
 # Where a test is about something else than precision, an answer in float32 may pass: a hundred roundings of size 1e-7.
 LOOSE = 1e-5
-
-
-def refuses(function, *arguments, name, why):
-    """Require a ValueError."""
-    try:
-        answer = function(*arguments)
-    except ValueError:
-        return
-    require(False, f"{name} must raise ValueError, because {why}; it returned a {type(answer).__name__}")
 
 
 def plain_attention(queries, keys, values):

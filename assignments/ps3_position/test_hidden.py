@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from autograder.testing import array, close, figure, graded, parts, require, rounding, same, scalar, shown, text
+from autograder.testing import array, close, figure, graded, parts, refuses, require, rounding, same, scalar, shown, text
 
 # Answers of size one that took at most a few dozen roundings.
 ROUNDED = rounding(1, 64)
@@ -21,15 +21,6 @@ ROUNDED = rounding(1, 64)
 SHORT_RUN = 1e-9
 # The train loss after 1500 steps; see above.
 LOSS_AFTER_ALL = 5e-4
-
-
-def refuses(function, *arguments, name, why):
-    """Require a ValueError."""
-    try:
-        answer = function(*arguments)
-    except ValueError:
-        return
-    require(False, f"{name} must raise ValueError, because {why}; it returned {shown(answer)}")
 
 
 def draw(rng, n, length, width):
