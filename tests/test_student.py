@@ -526,6 +526,17 @@ def test_a_call_that_does_not_end_is_stopped(name: str) -> None:
     assert caught.value.safe == f"stopped: `{name}` did not return in time"
 
 
+def test_memory_that_a_single_call_held_is_an_error_where_a_guest_has_less() -> None:
+    def zeros(megabytes: float) -> float:
+        return float(np.zeros(int(megabytes * 2**17)).sum())
+
+    student = Student(LocalRunner({"zeros": zeros}, {}, memory_mb=8))
+    assert student.once.zeros(7) == 0
+    with pytest.raises(MemoryError, match=r"`zeros` raised MemoryError: it held 9 MB at once; the grader allows 8 MB"):
+        student.once.zeros(9)
+    assert student.zeros(9) == 0  # only what is asked once is large by design, and measuring costs time
+
+
 def test_an_exit_is_an_error_of_the_call(student: Student) -> None:
     with pytest.raises(StudentError, match="`leave` raised SystemExit: 3"):
         student.leave()

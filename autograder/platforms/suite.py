@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 from typing import Any
 
 from autograder.authoring.release import cited_rows
@@ -20,8 +21,9 @@ def question_suite(problem_set: ProblemSet, question: str, *, platform: str = ""
     """
     tests: dict[str, str] = {}
     ledger: dict[str, Any] = {}
+    public = (problem_set.folder / PUBLIC).read_text(encoding="utf-8")
     for name in (PUBLIC, HIDDEN) if platform else (PUBLIC,):
-        tests[name] = question_tests((problem_set.folder / name).read_text(encoding="utf-8"), question)
+        tests[name] = question_tests((problem_set.folder / name).read_text(encoding="utf-8"), question, public)
         ledger |= cited_rows(problem_set, name, tests[name])
     asked = problem_set.question(question)
     [name, *_] = asked.names
@@ -33,6 +35,7 @@ def question_suite(problem_set: ProblemSet, question: str, *, platform: str = ""
         "key": problem_set.key.derived(platform).value.hex() if platform else "",
         "asked": [name for one in problem_set.assignment.questions for name in one.names],
         "call_seconds": problem_set.call_seconds(question),
+        "memory_mb": problem_set.limits.memory_mb,
         "ledger": ledger,
         "prediction": prediction if asked.kind == "prediction" else {},
         "tests": tests,
@@ -40,9 +43,13 @@ def question_suite(problem_set: ProblemSet, question: str, *, platform: str = ""
     }
 
 
-def question_tests(source: str, question: str) -> str:
-    """A test file with one question's tests, and of all else only what they use; comments are left out."""
-    nodes = ast.parse(source).body
+def question_tests(source: str, question: str, public: str = "") -> str:
+    """A test file with one question's tests, and of all else only what they use; comments are left out.
+
+    What it imports from the problem set's public test file, whose text is `public`, becomes its own.
+    """
+    helpers = [node for node in ast.parse(public).body if not _question(node)]
+    nodes = [statement for node in ast.parse(source).body for statement in (helpers if _is_from_public(node) else [node])]
     kept = {index for index, node in enumerate(nodes) if _question(node) == question or _is_import(node)}
     while True:
         used = {name for index in kept for node in ast.walk(nodes[index]) for name in _asks_for(node)}
@@ -68,6 +75,10 @@ def _asks_for(node: ast.AST) -> set[str]:
 
 def _is_import(node: ast.stmt) -> bool:
     return isinstance(node, ast.Import | ast.ImportFrom)
+
+
+def _is_from_public(node: ast.stmt) -> bool:
+    return isinstance(node, ast.ImportFrom) and (node.module or "").endswith(f".{Path(PUBLIC).stem}")
 
 
 def _defines(node: ast.stmt) -> set[str]:
