@@ -81,7 +81,7 @@ def layers_to_cover(offset: int, kernel: int, centred: bool) -> int:
     """
     # BEGIN SOLUTION
     require_odd(kernel, centred)
-    step = (kernel - 1) // 2 if centred else kernel - 1
+    step = kernel // 2 if centred else kernel - 1
     return -(-offset // step)
     # END SOLUTION
 

@@ -193,7 +193,7 @@ def features() -> Figure:
             errors.append(np.mean(draws))
         axes.loglog(counts, errors, style, color=colour, label=label)
     axes.loglog(
-        counts, 0.09 * np.sqrt(16 / np.array(counts)), color=GREY, linestyle=":", label="halved by four times as many"
+        counts, 0.09 * np.sqrt(16 / np.array(counts)), color=GREY, linestyle=":", label="halved with four times as many"
     )
     axes.set(xlabel="number of random features", ylabel="mean error of the output")
     axes.legend()

@@ -8,30 +8,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from autograder.testing import array, close, fraction, graded, integer, parts, require, rounding, same, scalar
+from assignments.ps5_what_it_costs.test_public import EXACT, FakeMachine, attention, banded, checked_state, empty
+from autograder.testing import array, close, fraction, graded, integer, parts, refuses, require, rounding, same, scalar
 
-# Values of size one, a softmax and a few sums of at most some thousand terms: about 1e-14. Wrong answers are off by 1e-2.
-EXACT = 1e-12
 # More positions than fit as a table: 12 345 squared, in float64, is 1.2 GB.
 LONG = 12_345
-
-
-def refuses(function, *arguments, name, why, **keywords):
-    """Require a ValueError."""
-    try:
-        function(*arguments, **keywords)
-    except ValueError:
-        return
-    require(False, f"{name} must raise ValueError, because {why}; it returned an answer")
-
-
-def attention(queries, keys, values, allowed=None):
-    """Attention by its definition."""
-    scores = queries @ keys.T / math.sqrt(queries.shape[1])
-    if allowed is not None:
-        scores = np.where(allowed, scores, -np.inf)
-    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return powers / powers.sum(axis=1, keepdims=True) @ values
 
 
 def whole_scores(rng, queries, keys, size):
@@ -156,52 +137,35 @@ def test_cost_of_a_long_context(student, rng):
 # ----------------------------------------------------------------------------------------------------------- stopwatch
 
 
-class FakeBench:
-    """As in the public tests, with costs and disturbances of its own."""
-
-    def __init__(self, rng, quiet, round):
-        self.costs = {length: float(rng.uniform(0.001, 0.1)) for length in range(1, 40)}
-        self.noise, self.quiet, self.round = rng.uniform(0.1, 1.5, size=50), quiet, round
-        self.now, self.calls, self.last = 0.0, {}, 0
-
-    def layer(self, x):
-        if len(x) < self.last and min(self.calls.values()) >= self.round:
-            self.calls.clear()
-        self.last = len(x)
-        count = self.calls.get(len(x), 0)
-        self.calls[len(x)] = count + 1
-        disturbance = 5.0 if count == 0 else 0.0 if count == self.quiet else self.noise[count % 50]
-        self.now += self.costs[len(x)] * (1 + disturbance)
-        return x
-
-    def clock(self):
-        return self.now
+def drawn_machine(rng, quiet, round):
+    costs = {length: float(rng.uniform(0.001, 0.1)) for length in range(1, 40)}
+    return FakeMachine(costs, rng.uniform(0.1, 1.5, size=50), quiet, round)
 
 
 @graded("stopwatch", points=1, hint="Only one repeat in many is undisturbed, and nobody knows which.")
 def test_the_undisturbed_repeat_is_found(student, rng):
     """Whichever repeat is undisturbed, the smallest time is its."""
     for repeats, quiet in ((7, 1), (7, 7), (4, 2)):
-        bench = FakeBench(rng, quiet, repeats + 1)
+        machine = drawn_machine(rng, quiet, repeats + 1)
         lengths = [3, 8, 21, 30]
         inputs = [np.zeros((length, 1)) for length in lengths]
-        seconds = student.once.time_growth(bench.layer, inputs, bench.clock, repeats)
+        seconds = student.once.time_growth(machine.layer, inputs, machine.clock, repeats)
         seconds = array(seconds, shape=(4,), name="time_growth")
         # The clock's readings stay below 100, and each difference of two is rounded.
-        close(seconds, [bench.costs[length] for length in lengths], atol=rounding(100), name="time_growth")
+        close(seconds, [machine.costs[length] for length in lengths], atol=rounding(100), name="time_growth")
 
 
 @graded("stopwatch", points=1, hint="The docstring says how many calls each input gets, and what repeats = 1 means.")
 def test_one_repeat_and_no_more_calls_than_needed(student, rng):
     """A single repeat still follows a warm-up, and the layer is not called more often than the protocol says."""
     for repeats in (1, 4):
-        bench = FakeBench(rng, 1, repeats + 1)
+        machine = drawn_machine(rng, 1, repeats + 1)
         inputs = [np.zeros((5, 2)), np.zeros((6, 2))]
-        seconds = student.once.time_growth(bench.layer, inputs, bench.clock, repeats)
-        counts = (bench.calls.get(5, 0), bench.calls.get(6, 0))
+        seconds = student.once.time_growth(machine.layer, inputs, machine.clock, repeats)
+        counts = (machine.calls.get(5, 0), machine.calls.get(6, 0))
         same(counts, (repeats + 1, repeats + 1), name=f"calls of the layer with repeats = {repeats}")
         seconds = array(seconds, shape=(2,), name="time_growth")
-        close(seconds, [bench.costs[5], bench.costs[6]], atol=rounding(100), name="time_growth")
+        close(seconds, [machine.costs[5], machine.costs[6]], atol=rounding(100), name="time_growth")
 
 
 # -------------------------------------------------------------------------------------------------------------- growth
@@ -305,20 +269,6 @@ def test_reading_depth(student, reference):
 
 
 # ------------------------------------------------------------------------------------------------------------- running
-
-
-def empty(rows, width):
-    return np.full(rows, -np.inf), np.zeros(rows), np.zeros((rows, width))
-
-
-def checked_state(state, rows, width, name):
-    """A state with its three arrays checked; the largest scores may be -inf."""
-    largest, total, mixed = parts(state, 3, name=name)
-    return (
-        array(largest, shape=(rows,), name=f"{name}[0]", finite=False),
-        array(total, shape=(rows,), name=f"{name}[1]"),
-        array(mixed, shape=(rows, width), name=f"{name}[2]"),
-    )
 
 
 def same_state(state, other, name):
@@ -433,9 +383,10 @@ def test_blocks_of_extreme_scores(student, rng):
     low = student.blocked_attention(np.full((3, 4), -450.0), np.ones((5, 4)), values[:5], block=2)
     expected = np.tile(values[:5].mean(axis=0), (3, 1))
     close(array(low, shape=(3, 3), name="blocked_attention"), expected, atol=EXACT, name="scores that are all -900")
-    refuses(
-        student.blocked_attention, queries, keys[:5], values[:5], causal=True, name="blocked_attention", why="12 is not 5"
-    )
+    for m, n in ((12, 5), (5, 12)):
+        name = f"blocked_attention({m} queries, {n} keys, causal=True)"
+        case = (queries[:m], keys[:n], values[:n])
+        refuses(student.blocked_attention, *case, causal=True, name=name, why=f"{m} is not {n}")
 
 
 @graded("blocked", points=1, hint="The causal table must not exist either.", requires="test_odd_blocks_and_single_tokens")
@@ -463,11 +414,6 @@ def test_lengths_around_the_default_block(student, rng):
 
 
 # -------------------------------------------------------------------------------------------------------------- window
-
-
-def banded(count, window):
-    place = np.arange(count)
-    return np.abs(place[:, None] - place) <= window
 
 
 @graded("window", points=1, hint="A masked table of all pairs is still a table of all pairs.")

@@ -217,4 +217,5 @@ fixed_kept = "c"
 
 
 conclusion = """\
-I would take blocked attention because it is exact and needs little memory. It is what everybody uses."""
+Group 2. Speech never ends, so I would take linear attention as a recurrence. Its state does not grow, which is what the
+group needs. It forgets some things, but people who listen forget them too."""
