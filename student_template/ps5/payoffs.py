@@ -33,7 +33,7 @@ def _axes(title, xlabel, ylabel, logarithmic=False):
 
 
 def _best_time(function, *arguments, repeats=3):
-    """Smallest CPU time of some calls, after one warm-up."""
+    """Smallest time of some calls, after one warm-up."""
     function(*arguments)
     times = []
     for _ in range(repeats):
@@ -50,10 +50,13 @@ def reach(work):
     """
     figure, axes = _axes("How deep must a stack be?", "offset (places)", "layers", logarithmic=True)
     offsets = [2**power for power in range(1, 13)]
-    for centred, colour, label in ((False, BLUE, "kernel 5, one-sided"), (True, ORANGE, "kernel 5, centred")):
+    for centred, colour, style, label in (
+        (False, BLUE, "o-", "kernel 5, one-sided"),
+        (True, ORANGE, "s--", "kernel 5, centred"),
+    ):
         layers = [work.layers_to_cover(offset, 5, centred) for offset in offsets]
-        axes.plot(offsets, layers, "o-", color=colour, label=label, markersize=4)
-    axes.axhline(1, color=GREEN, label="attention")
+        axes.plot(offsets, layers, style, color=colour, label=label, markersize=4)
+    axes.axhline(1, color=GREEN, linestyle="-.", label="attention")
     axes.legend()
     return figure
 
@@ -66,10 +69,9 @@ def cost(work):
     figure, axes = _axes(title, "length (tokens)", "bytes", logarithmic=True)
     axes.title.set_fontsize("medium")
     lengths = [2**power for power in range(7, 18)]
-    for rows, colour, label in ((None, ORANGE, "whole table"), (256, BLUE, "256 rows at a time")):
-        axes.plot(
-            lengths, [work.attention_bytes(length, 64, 2, rows) for length in lengths], "o-", color=colour, label=label
-        )
+    for rows, colour, style, label in ((None, ORANGE, "s--", "whole table"), (256, BLUE, "o-", "256 rows at a time")):
+        held = [work.attention_bytes(length, 64, 2, rows) for length in lengths]
+        axes.plot(lengths, held, style, color=colour, label=label)
     for length in (1024, 131_072):
         axes.axvline(length, color=GREY, linewidth=0.8, linestyle=":")
     axes.legend()
@@ -110,8 +112,9 @@ def growth(work):
     milliseconds = np.array([0.88, 2.34, 7.36, 33.29, 105.15, 348.42])
     steps = [f"{int(a)} to {int(b)}" for a, b in itertools.pairwise(lengths)]
     axes.bar(steps, work.local_exponents(lengths, milliseconds), color=BLUE, width=0.5)
-    axes.axhline(2, color=ORANGE, label="pure pairs")
-    axes.legend(loc="lower right")
+    axes.axhline(2, color=ORANGE, linestyle="--", label="pure pairs")
+    axes.set_ylim(0, 2.7)
+    axes.legend(loc="upper left")
     return figure
 
 
@@ -211,7 +214,7 @@ def linear(work):
     rng = np.random.default_rng(2)
     figure, axes = _axes("How many features are enough?", "random features", "mean error of the output", logarithmic=True)
     counts = [16, 64, 256, 1024]
-    for scale, colour, label in ((0.5, BLUE, "queries and keys halved"), (1.0, ORANGE, "as they are")):
+    for scale, colour, style, label in ((0.5, BLUE, "o-", "queries and keys halved"), (1.0, ORANGE, "s--", "as they are")):
         errors = []
         for count in counts:
             total = 0.0
@@ -225,7 +228,7 @@ def linear(work):
                     work.linear_attention(q_features, k_features, values) - work.plain_attention(queries, keys, values)
                 ).mean()
             errors.append(total / 6)
-        axes.plot(counts, errors, "o-", color=colour, label=label)
+        axes.plot(counts, errors, style, color=colour, label=label)
     axes.legend()
     return figure
 
