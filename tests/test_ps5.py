@@ -19,6 +19,8 @@ from autograder.testing.bench import Status
 
 ROOT = Path(__file__).resolve().parents[1]
 LONG_TEST = "test_a_table_that_does_not_fit"
+# The first tells mutants apart, so that few are asked for the long call when the grader looks for a likely slip.
+TESTS = ("test_blocks_equal_the_plain_layer", LONG_TEST)
 
 SOFTMAX = """
 import numpy as np
@@ -36,8 +38,8 @@ def blocked_attention(queries, keys, values, block=256, causal=False):
 # Half the table's size, which fits, at a tenth of the digits.
 SINGLE_PRECISION = """
 def blocked_attention(queries, keys, values, block=256, causal=False):
-    queries, keys = queries.astype(np.float32), keys.astype(np.float32)
-    return softmax(queries @ (keys.T / np.float32(queries.shape[1] ** 0.5))) @ values
+    queries, keys, values = (x.astype(np.float32) for x in (queries, keys, values))
+    return (softmax(queries @ (keys.T / np.float32(queries.shape[1] ** 0.5))) @ values).astype(np.float64)
 """
 # Blocks of rows, all of which it keeps.
 COPYING = """
@@ -74,9 +76,7 @@ ANSWERS = {
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_the_memory_limit_tells_who_holds_the_table(backend: str) -> None:
     problem_set = load_course(ROOT).problem_set("ps5")
-    tasks = {
-        name: Task(Submission(name, "ps5.py", (SOFTMAX + source).encode()), (LONG_TEST,)) for name, source in ANSWERS.items()
-    }
+    tasks = {name: Task(Submission(name, "ps5.py", (SOFTMAX + source).encode()), TESTS) for name, source in ANSWERS.items()}
     verdicts: dict[str, Verdict] = {}
     for name, record in graded(ROOT, problem_set, tasks, jobs=1, conditions=Conditions(backend=backend)):
         assert record.is_sound, record.fault
