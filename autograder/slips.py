@@ -41,7 +41,7 @@ class SlipFinder:
             own = [call for call in calls if call.name == name]
             if any(call.error in _NO_ANSWER or (not call.error and call.value is None) for call in own):
                 continue
-            # What takes long comes last, and wrong answers first: they tell most mutants apart, and few are then asked for long.
+            # Wrong answers tell most mutants apart, so they come first; few are then asked for what takes long.
             own.sort(key=lambda call: (call.once, self.is_right(call)))
             wrong = [call for call in own if not self.is_right(call)]
             if wrong and (not callable(self._reference.get(name)) or are_specific(wrong)):
