@@ -35,11 +35,11 @@ def entropy(work):
 
 
 def concentration(work):
-    """The same random scores, multiplied by a factor from 0 to 20: what spread does to a
-    softmax.
+    """The same random scores, multiplied by a factor from 0 to 20: what their standard deviation
+    does to a softmax.
 
-    A factor of 1 is what division by the root gives you. At 8, the spread of width 64
-    without it, the favourite has most of the weight.
+    A factor of 1 is what division by the root gives you. At 8, which is the standard deviation at
+    width 64 without it, the favourite has most of the weight.
     """
     scores = np.random.default_rng(1).standard_normal((500, 16))
     factors = np.linspace(0.0, 20.0, 41)
@@ -47,7 +47,7 @@ def concentration(work):
     figure, axes = plt.subplots(figsize=(6, 3.4), layout="constrained")
     axes.plot(factors, entropies, color=BLUE, label="mean entropy (nats)")
     axes.plot(factors, winners, color=RED, linestyle="--", label="mean largest weight")
-    axes.set_xlabel("spread of the scores")
+    axes.set_xlabel("standard deviation of the scores")
     axes.legend()
     return figure
 
@@ -77,8 +77,8 @@ def sqrt_d_table(work):
 
 
 def own_scores(work):
-    """The spread of thirty runs at d = 4: with keys of their own, and with sixteen keys that
-    all queries share.
+    """The standard deviation of the scores in thirty runs at d = 4: with keys of their own, and
+    with sixteen keys that all queries share.
 
     Both are right on average. Only one of them is an experiment that you could grade.
     """
@@ -93,7 +93,7 @@ def own_scores(work):
     axes.axvline(1.0, color=GREY, linestyle=":")
     axes.set_yticks([0, 1], ["shared keys", "own keys"])
     axes.set_ylim(-0.6, 1.6)
-    axes.set_xlabel("spread of the scores divided by √d: one mark for each run")
+    axes.set_xlabel("standard deviation of the scores, divided by √d: one mark per run")
     return figure
 
 
@@ -174,7 +174,7 @@ def head_costs(work):
     )
     axes.set_xticks(heads, [str(number) for number in heads])
     axes.minorticks_off()
-    axes.set_xlabel("heads")
+    axes.set(xlabel="heads", ylabel="number")
     axes.legend()
     return figure
 

@@ -35,8 +35,8 @@ def empty_state(rows: int, value_width: int) -> tuple[np.ndarray, np.ndarray, np
 
 # --- Question 1: Predict the bill (core, 1 point, 1 minute, easy)
 
-# A model reads 1024 tokens today. Tomorrow it is to read 131 072, which is 128 times as many. How many times larger do
-# the score tables of one layer become?
+# A model reads 1024 tokens today. Tomorrow it is to read 131 072, which is 128 times as many. How
+# many times larger do the score tables of one layer become?
 #   "a" 128 times
 #   "b" about 1000 times
 #   "c" about 16 000 times

@@ -48,7 +48,13 @@ def run_tests(namespace: dict[str, Any], suite: Suite, only: str = "") -> list[O
         while needed := {tests[name][1].requires for name in wanted} - wanted - {""}:
             wanted |= needed
     names = [name for name in namespace if not name.startswith("_")]
-    runner = LocalRunner(namespace, {"names": names}, asked=suite["asked"], seconds=suite["call_seconds"])
+    runner = LocalRunner(
+        namespace,
+        {"names": names},
+        asked=suite["asked"],
+        seconds=suite["call_seconds"],
+        memory_mb=suite["memory_mb"],
+    )
     if suite["prediction"]:
         outcome, _ = read_prediction(suite["question"], runner=runner, **suite["prediction"])
         return [outcome]

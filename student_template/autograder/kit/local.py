@@ -112,7 +112,8 @@ class LocalBench(Bench):
             grader = Grader(*(self.description[key] for key in ("python", "packages", "modules")))
             self.warnings = warnings_for(units, folder, self.description["module"], grader)
         self.owners = {name: question["id"] for question in self.description["questions"] for name in question["names"]}
-        self.own = OwnTrial(LocalRunner(namespace, report, asked=list(self.owners)))
+        memory_mb = self.description.get("memory_mb")
+        self.own = OwnTrial(LocalRunner(namespace, report, asked=list(self.owners), memory_mb=memory_mb))
         super().__init__(Ledger(self.description["ledger"]), self.description["seed"], self.own)
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:

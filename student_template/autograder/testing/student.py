@@ -5,8 +5,10 @@ Every call is made twice, with arguments that cannot be changed, and its result 
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import difflib
+import tracemalloc
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -251,16 +253,27 @@ def cannot_be_called(name: str, error: wire.WireError) -> StudentError:
 
 
 class LocalRunner(Runner):
-    """Runs the submission in this process, with the same copies and checks as a grading run."""
+    """Runs the submission in this process, with the same copies and checks as a grading run.
+
+    With `memory_mb`, a call that is made once fails with `MemoryError` if it held more than that, as it would in a guest.
+    numpy reports its arrays to tracemalloc on every system; a resource limit would end a whole notebook.
+    """
 
     def __init__(
-        self, namespace: dict[str, Any], report: loading.Report, *, asked: Collection[str] = (), seconds: float = 30.0
+        self,
+        namespace: dict[str, Any],
+        report: loading.Report,
+        *,
+        asked: Collection[str] = (),
+        seconds: float = 30.0,
+        memory_mb: float | None = None,
     ) -> None:
         super().__init__()
         self.namespace = namespace
         self.report = report
         self.asked = asked
         self.seconds = seconds
+        self.memory_mb = memory_mb
 
     def find(self, name: str) -> Any:
         """What the submission calls `name`; raises `Undefined`, with the likely reason, if there is nothing."""
@@ -286,7 +299,8 @@ class LocalRunner(Runner):
             return function, args, kwargs
 
         try:
-            answers, warned = loading.invoke(receive, case.header, self.seconds, repeat=repeat)
+            with _memory_limit(None if repeat else self.memory_mb):
+                answers, warned = loading.invoke(receive, case.header, self.seconds, repeat=repeat)
             return Answer([answer.decode() for answer in answers], warned)
         except StudentError:
             raise
@@ -295,6 +309,22 @@ class LocalRunner(Runner):
 
     def read(self, name: str) -> Any:
         return through_wire(self.find(name))
+
+
+@contextlib.contextmanager
+def _memory_limit(megabytes: float | None) -> Iterator[None]:
+    """Raise `MemoryError` afterwards if more was held at once; nothing is measured without a limit."""
+    if megabytes is None or tracemalloc.is_tracing():
+        yield
+        return
+    tracemalloc.start()
+    try:
+        yield
+        held = tracemalloc.get_traced_memory()[1] / 2**20
+    finally:
+        tracemalloc.stop()
+    if held > megabytes:
+        raise MemoryError(f"it held {held:,.0f} MB at once; the grader allows {megabytes:,g} MB")
 
 
 def through_wire(value: Any) -> Any:

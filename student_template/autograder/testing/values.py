@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -77,6 +77,15 @@ def _check(condition: Any, message: str, safe: str = "") -> None:
 
 def _check_shape(have: np.ndarray, want: np.ndarray, name: str) -> None:
     _check(have.shape == want.shape, f"`{name}` should have shape {want.shape}, but has shape {have.shape}", OTHER_SHAPE)
+
+
+def refuses(function: Callable[..., Any], *arguments: Any, name: str, why: str, **keywords: Any) -> None:
+    """Require that `function(*arguments, **keywords)`, which a message calls `name`, raises ValueError."""
+    try:
+        answer = function(*arguments, **keywords)
+    except ValueError:
+        return
+    require(False, f"{name} must raise ValueError, because {why}; it returned {shown(answer)}")
 
 
 def _lenient() -> bool:
