@@ -241,9 +241,16 @@ def context_flops_of_one_layer(layers, width, heads, length, itemsize):
 # ----------------------------------------------------------------------------------------------------------- stopwatch
 
 
+# Two readings around all repeats measure their mean, so the two mutants below answer alike.
+MEAN_HINT = (
+    "Your figure is the mean of the repeats. What disturbs a measurement only ever adds time: read the clock around every "
+    "call, and keep the smallest difference."
+)
+
+
 @mutant(
     "stopwatch",
-    hint="You take the mean. What disturbs a measurement only ever adds time, so the smallest is the best estimate.",
+    hint=MEAN_HINT,
     museum="Averages all repeats. A mean is right for errors that go both ways; a busy machine only makes things slower, so "
     "the mean drifts up with whatever else is running.",
 )
@@ -301,7 +308,7 @@ def times_one_warm_up(layer, inputs, clock, repeats):
     return times
 
 
-@mutant("stopwatch", hint="One reading around all repeats measures their mean. Read the clock around every call.")
+@mutant("stopwatch", hint=MEAN_HINT)
 def times_of_all_repeats(layer, inputs, clock, repeats):
     times = []
     for x in inputs:
