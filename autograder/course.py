@@ -73,6 +73,7 @@ class CourseSettings(Strict):
     title: str
     python: PythonVersion = "3.11"
     timezone: TimeZone = "UTC"
+    hand_in: str = ""  # where, as students read it after "Hand in ps1.py": "on the course page"
     limits: Limits = Limits()
     policy: Policy = Policy()
     extensions: list[Extension] = Field(default_factory=list)

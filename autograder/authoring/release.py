@@ -11,9 +11,11 @@ from typing import Any
 from autograder.authoring.frame import payoffs
 from autograder.authoring.public_tests import known_slips, public_tests
 from autograder.authoring.rendering import module, notebook, readme
+from autograder.authoring.schedule import schedule_file
 from autograder.authoring.stubs import solution_blocks, stub
 from autograder.course import Course, CourseError, ProblemSet, read_yaml
 from autograder.kit.release_files import base_name, dump_base
+from autograder.kit.schedule import SCHEDULE
 from autograder.sandbox import libraries
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -45,12 +47,15 @@ your own functions do.
 
 | | module, in the folder that holds `ps1` | notebook |
 |---|---|---|
+| test all questions | `python check.py ps1` | `check()` |
 | test one question | `python check.py ps1 softmax` | `check("softmax")` |
+| test again on saving | `python check.py ps1 --watch` | |
 | first hint | `python check.py ps1 softmax --hint 1` | `check("softmax", hint=1)` |
 | drawing | `python check.py ps1 --draw softmax` | `draw("softmax")` |
 
-Both say the same: how many points the public tests give you, and for each test that fails, what differs. A question you
-have not begun says "not done yet".
+Both say the same: how many points the public tests give you, for each test that fails, what differs and what your function
+printed, and what to do next. A question you have not begun says "not done yet". The check of all questions ends with the
+date by which to hand in.
 
 After you hand in, hidden tests run as well. They check the same promises with other numbers: what the docstring says, for
 every input it allows. Of a hidden test you will read what it is about and a hint, but not its numbers.
@@ -136,6 +141,7 @@ def template_files(course: Course) -> dict[str, bytes]:
         "check.py": CHECK.encode(),
         "pytest.ini": PYTEST_INI.encode(),
         "requirements.txt": REQUIREMENTS.encode(),
+        f"autograder/{SCHEDULE}": schedule_file(course),
     }
     for path in (PACKAGE / "__init__.py", *(path for room in KIT for path in sorted((PACKAGE / room).glob("*.py")))):
         files[f"autograder/{path.relative_to(PACKAGE).as_posix()}"] = path.read_bytes()

@@ -1,0 +1,194 @@
+"""What a student's own run ends with: what to do next, by when, and what their functions printed."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from pathlib import Path
+
+import pytest
+
+from autograder.authoring.release import problem_set_files, write
+from autograder.authoring.schedule import schedule_file
+from autograder.course import Course, load_course
+from autograder.kit import check
+from autograder.kit.command import main
+from autograder.kit.schedule import Schedule, read_schedule
+from autograder.kit.watch import changes
+
+ROOT = Path(__file__).resolve().parents[1]
+SOLUTION = (ROOT / "solutions" / "ps1_weighted_average.py").read_text(encoding="utf-8")
+TWO_HOURS_EAST = datetime.timezone(datetime.timedelta(hours=2))
+
+
+def schedule(**changed: object) -> Schedule:
+    due = datetime.datetime(2026, 9, 21, 23, 59, tzinfo=TWO_HOURS_EAST)
+    fields = {
+        "due": due,
+        "free_until": due + datetime.timedelta(days=1),
+        "closes": due + datetime.timedelta(days=8),
+        "percent_a_day": 10.0,
+        "grace_days": 1.0,
+        "timezone": "Europe/Berlin",
+        "hand_in": "on the course page",
+        "as_of": datetime.date(2026, 9, 7),
+        **changed,
+    }
+    return Schedule(**fields)  # type: ignore[arg-type]
+
+
+def at(day: int, hour: int = 12) -> datetime.datetime:
+    return datetime.datetime(2026, 9, day, hour, tzinfo=datetime.UTC)
+
+
+def test_the_date_and_the_rules_are_said_before_it() -> None:
+    assert schedule().sentences("ps1.py", at(20)) == (
+        "Hand in ps1.py on the course page by 21 September 2026, 23:59 (Europe/Berlin); one day late costs nothing, "
+        "then 10 % per day; nothing counts after 29 September 2026, 23:59 (Europe/Berlin). "
+        "(Dates as of 7 September 2026, without extensions of your own.)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"closes": None}, "one day late costs nothing, then 10 % per day. (Dates"),
+        ({"closes": None, "grace_days": 0.0}, "(Europe/Berlin); lateness costs 10 % per day. (Dates"),
+        ({"closes": None, "grace_days": 2.0, "percent_a_day": 0.0}, "(Europe/Berlin); 2 days late cost nothing. (Dates"),
+        ({"closes": None, "grace_days": 0.0, "percent_a_day": 0.0}, "23:59 (Europe/Berlin). (Dates"),
+        ({"hand_in": ""}, "Hand in ps1.py by 21 September"),
+    ],
+)
+def test_only_rules_that_there_are_are_said(changed: dict[str, object], said: str) -> None:
+    assert said in schedule(**changed).sentences("ps1.py", at(20))
+
+
+@pytest.mark.parametrize(
+    ("now", "said"),
+    [
+        (at(21, 21), "Hand in ps1.py"),  # 23:00 in the course's zone
+        (at(21, 22), "ps1.py was due on 21 September 2026, 23:59 (Europe/Berlin); handed in now it still costs nothing."),
+        (at(22, 21), "still costs nothing"),
+        (at(22, 22), "handed in now it loses 10 % of its points"),
+        (at(24, 12), "handed in now it loses 20 % of its points"),
+        (at(29, 21), "loses 70 %"),
+        (at(29, 22), "nothing handed in now earns points"),
+    ],
+)
+def test_after_the_date_it_says_what_lateness_costs(now: datetime.datetime, said: str) -> None:
+    assert said in schedule().sentences("ps1.py", now)
+
+
+def test_the_template_has_the_dates_of_the_course_and_says_when_they_last_changed(course_copy: Path) -> None:
+    def written(course: Course) -> Path:
+        path = course.root / "student_template" / "autograder" / "schedule.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(schedule_file(course))
+        return path
+
+    course = load_course(course_copy)
+    path = written(course)
+    found = read_schedule(course_copy / "student_template" / "ps1", "ps1")
+    assert found is not None
+    assert found.due == course.listing("ps1").due
+    assert found.as_of == datetime.datetime.now(course.zone).date()
+
+    path.write_bytes(path.read_bytes().replace(found.as_of.isoformat().encode(), b"2026-09-07"))
+    before = written(course).read_bytes()
+    assert json.loads(before)["as_of"] == "2026-09-07", "nothing else has changed"
+
+    settings = course_copy / "course.yml"
+    settings.write_text(settings.read_text(encoding="utf-8").replace("percent_a_day: 10", "percent_a_day: 20"))
+    assert json.loads(written(load_course(course_copy)).read_bytes())["as_of"] == found.as_of.isoformat()
+
+
+def test_a_folder_of_an_earlier_release_has_no_schedule(tmp_path: Path) -> None:
+    assert read_schedule(tmp_path / "ps1", "ps1") is None
+    (tmp_path / "autograder").mkdir()
+    for content in ("", "[]", '{"problem_sets": {}}', '{"problem_sets": {"ps1": 5}}'):
+        (tmp_path / "autograder" / "schedule.json").write_text(content)
+        assert read_schedule(tmp_path / "ps1", "ps1") is None
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    course = load_course(ROOT)
+    folder = tmp_path_factory.mktemp("template")
+    write(problem_set_files(course, course.problem_set("ps1")), folder)
+    return folder
+
+
+@pytest.fixture
+def folder(template: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(template)
+    return template / "ps1"
+
+
+def checked(folder: Path, capsys: pytest.CaptureFixture[str], work: str, *arguments: str) -> list[str]:
+    path = folder / "ps1.py"
+    untouched = path.read_bytes()
+    path.write_text(work, encoding="utf-8")
+    try:
+        main(["ps1", *arguments])
+    finally:
+        path.write_bytes(untouched)
+    return capsys.readouterr().out.splitlines()
+
+
+def test_the_next_step_is_what_fails_then_what_is_open_then_to_hand_in(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def next_line(work: str, *arguments: str) -> str:
+        (line,) = (line for line in checked(folder, capsys, work, *arguments) if line.startswith("Next: "))
+        return line
+
+    assert next_line((folder / "ps1.py").read_text(encoding="utf-8")) == "Next: `mix`."
+    wrong = f"{SOLUTION}\ndef softmax(scores, axis=-1):\n    return scores * 0.0\nmix = None\n"
+    assert next_line(wrong, "softmax") == "Next: `softmax`. If you are stuck: python check.py ps1 softmax --hint 1"
+    assert next_line(SOLUTION + "\ncausation = None\n") == "Next: `causation`."
+    assert next_line(SOLUTION + "\nscaled_scores = None\n", "softmax") == "Next: `scaled_scores`."
+    assert next_line(SOLUTION) == "Next: hand it in."
+    assert next_line(SOLUTION, "softmax") == "Next: python check.py ps1 tests all questions."
+
+
+def test_what_a_function_printed_stands_once_under_the_test_that_failed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    printing = "\ndef softmax(scores, axis=-1):\n    print('shape', scores.shape)\n    return {}\n"
+    said = checked(folder, capsys, SOLUTION + printing.format("scores * 0.0"), "softmax")
+    places = [number for number, line in enumerate(said) if line == "        it printed:"]
+    assert [said[place + 1] for place in places] == ["        | shape (3,)", "        | shape (3, 2)"]
+    assert said[places[0] + 2].startswith("    x ")
+    right = SOLUTION.replace("def softmax(", "def _softmax(") + printing.format("_softmax(scores, axis)")
+    assert "printed" not in "".join(checked(folder, capsys, right, "softmax"))
+    many = printing.replace("print('shape'", "print('x\\n' * 1000, 'y' * 1000").format("scores * 0.0")
+    assert len(checked(folder, capsys, SOLUTION + many, "softmax")) < 60
+
+
+def test_a_notebook_checks_one_question_or_all(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    namespace = {"check": check}
+    exec(SOLUTION, namespace)
+    exec("check()", namespace)
+    said = capsys.readouterr().out
+    assert "15 of 15 points from this run; 37 more depend on hidden tests and a reader.\nNext: hand it in.\n" in said
+    exec("softmax = None\ncheck('softmax')", namespace)
+    assert 'check("softmax", hint=1)' in capsys.readouterr().out
+    exec("del softmax\ncheck('mix')", namespace)
+    assert "Next: `softmax`." in capsys.readouterr().out
+
+
+def test_a_watch_sees_each_change_once(tmp_path: Path) -> None:
+    module, absent = tmp_path / "ps1.py", tmp_path / "ps1.ipynb"
+    module.write_text("x")
+    seen = changes([module, absent])
+    next(seen)
+    module.write_text("xy")
+    next(seen)
+    absent.write_text("{}")
+    next(seen)
+    module.unlink()
+    next(seen)
+    seen.close()  # type: ignore[attr-defined]
