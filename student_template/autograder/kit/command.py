@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
-
-import matplotlib
 
 from autograder.kit.local import LocalBench, find_work, hint_text, known_question, read_description, run_public_tests
 from autograder.kit.payoff import NoPayoff, drawable, payoff
+from autograder.kit.watch import changes
 from autograder.runtime import loading
 from autograder.testing.student import problem_text
 
@@ -22,6 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("problem_set", help="its folder, such as ps1")
     parser.add_argument("question", nargs="?", help="one question, such as softmax; without it, all")
     parser.add_argument("--hint", type=int, metavar="N", help="print hint 1, 2 or 3 of the question")
+    parser.add_argument("--watch", action="store_true", help="check again whenever you save, until Ctrl-C")
     parser.add_argument(
         "--draw", nargs="?", const="", metavar="QUESTION", help="draw what your functions do, for one question or for all"
     )
@@ -41,14 +43,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ValueError, FileNotFoundError, NoPayoff) as error:
         print(error)
         return 2
-    bench = LocalBench(folder, question=given.question)
+    if not given.watch:
+        return _check(folder, given.question)
+    with contextlib.suppress(KeyboardInterrupt):
+        _watch(folder, given.question)
+    return 0
+
+
+def _check(folder: Path, question: str | None) -> int:
+    bench = LocalBench(folder, question=question)
     status = run_public_tests(folder, bench)
-    print("\n".join(bench.summary()))
+    print("\n".join(bench.summary()), flush=True)
     return status
+
+
+def _watch(folder: Path, question: str | None) -> None:
+    """Check whenever the work is saved, in this process, where all that takes long to load already is."""
+    module = read_description(folder)["module"]
+    for _ in changes([folder / f"{module}.py", folder / f"{module}.ipynb"]):
+        print(f"--- {datetime.now():%H:%M:%S}, checked again whenever you save; Ctrl-C ends", flush=True)
+        try:
+            _check(folder, question)
+        except FileNotFoundError as error:
+            print(error, flush=True)
 
 
 def _draw(folder: Path, question: str) -> int:
     """Draw one question, or all that have a drawing, into the problem set's folder `drawings`."""
+    import matplotlib
+
     description = read_description(folder)
     work = find_work(folder, description["module"])
     # Drawings go into files; no window opens.

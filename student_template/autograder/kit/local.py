@@ -5,24 +5,30 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import textwrap
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from autograder.kit.known_slips import likely_slips
+from autograder.kit.next_step import State, is_open, next_step, state_of
 from autograder.kit.portability import Grader, warnings_for
+from autograder.kit.printed import PrintingRunner, shown
+from autograder.kit.schedule import read_schedule
 from autograder.runtime import loading
 from autograder.testing.bench import Bench, Outcome, Status, Trial, all_undone
 from autograder.testing.causes import blame, broken_uses, grouped
 from autograder.testing.forms import form_problem, read_prediction
 from autograder.testing.ledger import Ledger
 from autograder.testing.marks import graded_mark
-from autograder.testing.student import UNDONE, Call, LocalRunner, StudentError, problem_text
+from autograder.testing.student import UNDONE, Call, StudentError, problem_text
 
 DESCRIPTION = "problem_set.json"
+_NO_PLUGINS = "PYTEST_DISABLE_PLUGIN_AUTOLOAD"
 WIDTH = 100  # characters of a line
 
 
@@ -79,12 +85,15 @@ def texts_of(work: Path) -> list[tuple[str, str]]:
 
 @dataclass
 class OwnTrial(Trial):
-    """The trial of a student's own run, with what each test asked."""
+    """The trial of a student's own run, with what each test asked, and what the calls printed."""
 
+    runner: PrintingRunner
     calls: dict[str, list[Call]] = field(default_factory=dict)
+    printed: dict[str, str] = field(default_factory=dict)
 
     def end(self, outcome: Outcome) -> None:
         super().end(outcome)
+        self.printed[outcome.test] = self.runner.take_printed()
         if self.student is not None:
             self.calls[outcome.test] = self.student.calls
 
@@ -94,7 +103,9 @@ class LocalBench(Bench):
 
     def __init__(self, folder: Path, namespace: dict[str, Any] | None = None, question: str | None = None) -> None:
         self.description = read_description(folder)
+        self.schedule = read_schedule(folder, self.description["slug"])
         self.question = question
+        self.is_notebook = namespace is not None
         report: loading.Report = {}
         if namespace is None:
             work = find_work(folder, self.description["module"])
@@ -113,7 +124,7 @@ class LocalBench(Bench):
             self.warnings = warnings_for(units, folder, self.description["module"], grader)
         self.owners = {name: question["id"] for question in self.description["questions"] for name in question["names"]}
         memory_mb = self.description.get("memory_mb")
-        self.own = OwnTrial(LocalRunner(namespace, report, asked=list(self.owners), memory_mb=memory_mb))
+        self.own = OwnTrial(PrintingRunner(namespace, report, asked=list(self.owners), memory_mb=memory_mb))
         super().__init__(Ledger(self.description["ledger"]), self.description["seed"], self.own)
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -150,13 +161,29 @@ class LocalBench(Bench):
                 known = [] if first else question.get("slips", [])
                 reasons = [*([f"    {blame(first)}"] if first else []), *self._reasons(outcomes, known)]
                 lines += [part for reason in reasons for part in wrapped(reason)]
-        if self.question is None:
-            public = sum(question["public_points"] for question in questions)
-            total = sum(question["points"] for question in questions)
-            lines.append(
-                f"{earned:g} of {public:g} points from this run; {total - public:g} more are given after you hand in."
-            )
-        return lines
+        public = sum(question["public_points"] for question in questions)
+        undecided = sum(question["points"] for question in questions) - public
+        kinds = {question["kind"] for question in questions}
+        judges = " and ".join(["hidden tests"] * (kinds != {"written"}) + ["a reader"] * ("written" in kinds))
+        result = f"{earned:g} of {public:g} points from this run"
+        rest = f"{undecided:g} more {'depends' if undecided == 1 else 'depend'} on {judges}"
+        said = [*([] if self.question else [result]), *([rest] if undecided else [])]
+        lines += [f"{'; '.join(said)}."] if said else []
+        return [*lines, *self._next()]
+
+    def _next(self) -> list[str]:
+        """What to do next, and by when."""
+        states = {question["id"]: self._state(question) for question in self.description["questions"]}
+        step = next_step(states, is_notebook=self.is_notebook, slug=self.description["slug"], only=self.question)
+        work = self.description["module"] + (".ipynb" if self.is_notebook else Path(self.subject).suffix)
+        dates = self.schedule.sentences(work, datetime.now(UTC)) if self.schedule and self.question is None else ""
+        return [part for line in (step, dates) for part in wrapped(line) if part]
+
+    def _state(self, question: dict[str, Any]) -> State:
+        outcomes = self._outcomes(question)
+        if question["kind"] in ("choice", "written") or not outcomes:
+            return State.OPEN if is_open(self.own.runner.namespace, question["names"]) else State.PASSES
+        return state_of(outcomes)
 
     def _outcomes(self, question: dict[str, Any]) -> list[Outcome]:
         """The outcomes of a question: of its public tests, or of committing to a prediction."""
@@ -179,7 +206,7 @@ class LocalBench(Bench):
             missing = dict.fromkeys(outcome.missing for outcome in outcomes)
             told.append(f"not defined: {', '.join(f'`{name}`' for name in missing)}")
         elif not outcomes:
-            told.append("no public tests")
+            told.append("not run" if question["public_points"] else "no public tests")
         return "   ".join(told)
 
     @staticmethod
@@ -197,6 +224,8 @@ class LocalBench(Bench):
             # A hint for every such test might contradict the slip.
             explained = any(slips.keys() & set(outcome.uses) for outcome in group)
             lines += explain(*group, hints=not explained)
+            if printed := shown(self.own.printed.get(group[0].test, "")):
+                lines += [f"        {line}" for line in ("it printed:", *printed)]
         return lines
 
     def _form(self, question: dict[str, Any]) -> str:
@@ -227,15 +256,26 @@ class LocalBench(Bench):
 
 def run_public_tests(folder: Path, bench: LocalBench) -> int:
     """Run the public tests in `folder` quietly, for `bench` to count; returns pytest's exit status."""
-    with contextlib.redirect_stdout(io.StringIO()):
-        return int(
-            pytest.main(
-                [str(folder / "test_public.py"), "-q", "--no-header", "--tb=no", "-rN", "-p", "no:cacheprovider",
-                 "--import-mode=importlib", "--capture=no", f"--rootdir={folder}", "-p", "no:conftest",
-                 "--noconftest"],
-                plugins=[bench],
-            )
-        )  # fmt: skip
+    # Other packages' plugins take longer to load than the tests to run.
+    autoload = os.environ.get(_NO_PLUGINS)
+    os.environ[_NO_PLUGINS] = "1"
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            return _run(folder, bench)
+    finally:
+        del os.environ[_NO_PLUGINS]
+        if autoload is not None:
+            os.environ[_NO_PLUGINS] = autoload
+
+
+def _run(folder: Path, bench: LocalBench) -> int:
+    return int(
+        pytest.main(
+            [str(folder / "test_public.py"), "-q", "--no-header", "--tb=no", "-rN", "-p", "no:cacheprovider",
+             "--import-mode=importlib", "--capture=no", f"--rootdir={folder}", "-p", "no:conftest", "--noconftest"],
+            plugins=[bench],
+        )
+    )  # fmt: skip
 
 
 def wrapped(line: str) -> list[str]:

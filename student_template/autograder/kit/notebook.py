@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def check(question: str, *, hint: int | None = None) -> None:
-    """Run the public tests of `question` on this notebook's functions and print points and reasons.
+def check(question: str | None = None, *, hint: int | None = None) -> None:
+    """Run the public tests of `question` on this notebook's functions and print points and reasons; without it, of all.
 
-    With `hint`, a number from 1 to 3, print that hint instead. Raises `ValueError` for a question or a hint that does not
-    exist, naming those that do.
+    With `hint`, a number from 1 to 3, print that hint of the question instead. Raises `ValueError` for a question or a hint
+    that does not exist, naming those that do.
     """
     if loading.loading_now:
         return
@@ -29,9 +29,12 @@ def check(question: str, *, hint: int | None = None) -> None:
     folder = Path.cwd()
     description = read_description(folder)
     if hint is not None:
+        if question is None:
+            raise ValueError('name the question too, for example: check("softmax", hint=1)')
         print(hint_text(description, question, hint))
         return
-    known_question(description, question)
+    if question is not None:
+        known_question(description, question)
     bench = LocalBench(folder, namespace, question)
     run_public_tests(folder, bench)
     print("\n".join(bench.summary()))

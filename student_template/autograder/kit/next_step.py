@@ -1,0 +1,48 @@
+"""Where a student stands with each question, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import Enum, auto
+from typing import Any
+
+from autograder.testing.bench import Outcome, Status, all_undone
+from autograder.testing.student import UNDONE
+
+
+class State(Enum):
+    """Where a student stands with a question, as far as their own run can tell."""
+
+    PASSES = auto()
+    FAILS = auto()
+    OPEN = auto()  # not begun, or not complete
+
+
+def state_of(outcomes: Sequence[Outcome]) -> State:
+    """The state of a question that has been tested."""
+    if all_undone(outcomes) or all(outcome.missing and not outcome.similar for outcome in outcomes):
+        return State.OPEN
+    return State.PASSES if all(outcome.status is Status.PASSED for outcome in outcomes) else State.FAILS
+
+
+def is_open(namespace: Mapping[str, Any], names: Sequence[str]) -> bool:
+    """Whether one of these names is a stub, `None` or missing: what can be said without running anything."""
+    return any(_is_stub(namespace.get(name)) for name in names)
+
+
+def _is_stub(value: object) -> bool:
+    code = getattr(value, "__code__", None)
+    return value is None or (isinstance(value, str) and not value) or UNDONE in getattr(code, "co_consts", ())
+
+
+def next_step(states: Mapping[str, State], *, is_notebook: bool, slug: str, only: str | None) -> str:
+    """A sentence on what to do next. `only` is the question that was checked, if it was not all of them."""
+    fails = next((question for question, state in states.items() if state is State.FAILS), None)
+    if fails is not None:
+        hint = f'check("{fails}", hint=1)' if is_notebook else f"python check.py {slug} {fails} --hint 1"
+        return f"Next: `{fails}`. If you are stuck: {hint}"
+    still_open = next((question for question, state in states.items() if state is State.OPEN), None)
+    if still_open is not None:
+        return f"Next: `{still_open}`."
+    everything = "check()" if is_notebook else f"python check.py {slug}"
+    return f"Next: {everything} tests all questions." if only else "Next: hand it in."
