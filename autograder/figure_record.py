@@ -57,4 +57,8 @@ def _restored(name: str, plain: Any) -> Any:
         return [(float(at), label) for at, label in plain]
     if isinstance(plain, list):
         return [_restored("", item) for item in plain]
-    return {key: _restored(key, item) for key, item in plain.items()} if isinstance(plain, dict) else plain
+    if not isinstance(plain, dict):
+        return plain
+    # An image in a record of an earlier version does not say whether it was blurred.
+    plain = {"blurred": False, **plain} if "darkest" in plain else plain
+    return {key: _restored(key, item) for key, item in plain.items()}

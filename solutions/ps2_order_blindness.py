@@ -1,4 +1,7 @@
-"""Problem set 2: attention does not know the order."""
+"""Problem set 2: attention does not know the order.
+
+D1 and D3 are two of the teaching documents that this course is built on; the lesson's last section names them.
+"""
 
 import math
 from collections.abc import Callable
@@ -6,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
-Layer = Callable[[np.ndarray], np.ndarray]  # takes tokens, one a row; returns an array
+Layer = Callable[[np.ndarray], np.ndarray]  # takes tokens, one per row; returns an array
 
 
 # === question: self_attention ===
@@ -16,21 +19,22 @@ def self_attention(
     """One head of self-attention: every token reads every token it is allowed to read.
 
     Queries are x @ w_q, keys x @ w_k, values x @ w_v. The score of token i for token j is the dot product of query i
-    and key j, divided by the square root of k (the number of columns of w_q). A softmax over j turns row i of the
-    scores into weights, and output i is the values averaged with those weights.
+    and key j, divided by the square root of d_k, the width of queries and keys. A softmax over j turns row i of the
+    scores into weights, and output i is the average of the values with those weights.
 
     Parameters
     ----------
-    x: (n, d), one token a row. w_q, w_k: (d, k). w_v: (d, v).
+    x: (n, d), one token per row. w_q, w_k: (d, d_k). w_v: (d, d_v).
     mask: (n, n) of bool, or None. mask[i, j] is True where token i may read token j. A forbidden token gets weight
         exactly 0. A token that may read nothing has no weights at all; its output is a row of zeros.
 
     Returns
     -------
-    (n, v), of the dtype of the inputs: all float32 in, float32 out. (Beware: np.sqrt(k) is a float64 number and turns a
-    float32 array into float64; math.sqrt(k) does not.) Scores of +-1e4 must not overflow.
+    (n, d_v), of the dtype of the inputs: all float32 in, float32 out. (Beware: np.sqrt(4) is a float64 number and turns
+    a float32 array into float64; math.sqrt(4) does not.) Scores between -1e4 and 1e4 give right weights, and none of
+    them overflows, with a mask or without.
 
-    Source: D1 and D3, ledger rows D1-1, D1-20 and D3-7.
+    Source: D1, "Show the reasoning"; masks: D3, "The edge case".
     """
     # BEGIN SOLUTION
     queries, keys, values = x @ w_q, x @ w_k, x @ w_v
@@ -55,14 +59,14 @@ def equivariance_gap(layer: Layer, x: np.ndarray, permutation: np.ndarray) -> fl
     Parameters
     ----------
     layer: any function from an (n, d) array to an array with n rows (of any width, or 1-D with n numbers).
-    x: (n, d), one token a row. permutation: (n,) of int, each of 0 ... n-1 once.
+    x: (n, d), one token per row. permutation: (n,) of int, each of 0 ... n-1 once.
 
     Returns
     -------
     A number >= 0. NaN if an output holds NaN: a gap that cannot be measured must not look like a small one.
     Raises ValueError if the layer's output does not have n rows.
 
-    Source: D1, ledger row D1-1.
+    Source: D1, "It really does not know the order".
     """
     # BEGIN SOLUTION
     output, moved = layer(x), layer(x[permutation])
@@ -88,18 +92,19 @@ symmetry_claims = "c"
 def pooled_attention(x: np.ndarray, query: np.ndarray, w_k: np.ndarray, w_v: np.ndarray) -> np.ndarray:
     """Turn a set of tokens into one vector: a single learned query reads all of them.
 
-    Keys are x @ w_k, values x @ w_v. The score of token j is query . key j, divided by the square root of k (the length
-    of the query). A softmax over the tokens turns scores into weights; the result is the values averaged with them.
+    Keys are x @ w_k, values x @ w_v. The score of token j is query . key j, divided by the square root of d_k, the
+    length of the query. A softmax over the tokens turns scores into weights; the result is the average of the values
+    with them.
 
     Parameters
     ----------
-    x: (n, d), one token a row. query: (k,). w_k: (d, k). w_v: (d, v).
+    x: (n, d), one token per row. query: (d_k,). w_k: (d, d_k). w_v: (d, d_v).
 
     Returns
     -------
-    (v,). Scores of +-1e4 must not overflow.
+    (d_v,). Scores between -1e4 and 1e4 give right weights, and none of them overflows.
 
-    Source: D1, ledger row D1-4.
+    Source: D1, "It really does not know the order".
     """
     # BEGIN SOLUTION
     scores = x @ w_k @ query / math.sqrt(len(query))
@@ -116,18 +121,25 @@ def invariance_gap(layer: Layer, x: np.ndarray, permutation: np.ndarray) -> floa
 
     Parameters
     ----------
-    layer: any function from an (n, d) array to an array or a number. x: (n, d), one token a row.
+    layer: any function from an (n, d) array to an array of any shape, or to a number. x: (n, d), one token per row.
     permutation: (n,) of int, each of 0 ... n-1 once; row i of x[permutation] is row permutation[i] of x.
 
     Returns
     -------
-    A number >= 0.
+    A number >= 0. NaN if an output holds NaN.
 
-    Source: D1, ledger row D1-4.
+    Source: D1, "It really does not know the order".
     """
     # BEGIN SOLUTION
     return float(np.max(np.abs(layer(x[permutation]) - layer(x))))
     # END SOLUTION
+
+
+# === question: guess_baseline ===
+guess_baseline = None
+# BEGIN SOLUTION
+guess_baseline = "b"
+# END SOLUTION
 
 
 # === question: sign_of_mean_accuracy ===
@@ -144,7 +156,7 @@ def sign_of_mean_accuracy(length: int) -> float:
     -------
     A probability, as a float.
 
-    Source: D1, ledger row D1-5.
+    Source: D1, "It really does not know the order".
     """
     # BEGIN SOLUTION
     if length < 1:
@@ -155,11 +167,11 @@ def sign_of_mean_accuracy(length: int) -> float:
 
 # === question: bayes_decision ===
 def bayes_decision(signs: np.ndarray) -> int:
-    """The best guess of the sign of the token that stood at position zero, for someone who cannot see the order.
+    """The best prediction of the sign of the token at position zero, for someone who cannot see the order.
 
     You receive the signs of all tokens. Someone who sees only which tokens are there, and not where, must take each of
     them to be equally likely to have come from position zero. Return the sign that is then more likely. On a tie both
-    guesses are equally good; return +1.
+    signs are equally likely; return +1.
 
     Parameters
     ----------
@@ -170,7 +182,7 @@ def bayes_decision(signs: np.ndarray) -> int:
     -------
     +1 or -1.
 
-    Source: D1, ledger row D1-6.
+    Source: D1, "It really does not know the order".
     """
     # BEGIN SOLUTION
     if not len(signs) or not np.isin(signs, (-1, 1)).all():
@@ -211,13 +223,14 @@ def is_equivariant(layer: Layer, x: np.ndarray, trials: int = 20, seed: int = 0)
     Parameters
     ----------
     layer: any function from an (n, d) array to an array with n rows. x: (n, d), float32 or float64; give the layer
-        tokens of that same dtype. trials: number of random permutations. seed: seed of the random permutations.
+        tokens of that same dtype. trials: number of random permutations, 1 or more; a layer that passes has been tried
+        with that many. seed: seed of the random permutations.
 
     Returns
     -------
     True or False.
 
-    Source: D1 and D3, ledger rows D1-1, D1-20 and D3-9.
+    Source: D1, "It really does not know the order"; D3, "The second property".
     """
     # BEGIN SOLUTION
     rng = np.random.default_rng(seed)
@@ -251,7 +264,7 @@ def simulate_sign_of_mean(length: int, trials: int, seed: int) -> tuple[float, f
     -------
     (estimate, half_width), two floats. The interval reaches from estimate - half_width to estimate + half_width.
 
-    Source: D1, ledger row D1-5.
+    Source: D1, "It really does not know the order".
     """
     # BEGIN SOLUTION
     tokens = np.random.default_rng(seed).standard_normal((trials, length))
@@ -262,10 +275,10 @@ def simulate_sign_of_mean(length: int, trials: int, seed: int) -> tuple[float, f
 
 # === question: invariant_bayes_bound ===
 def invariant_bayes_bound(length: int, p: Fraction = Fraction(1, 2)) -> Fraction:
-    """The best accuracy that any rule can have which sees the tokens but not their order, as an exact fraction.
+    """The best accuracy of any rule that sees the tokens but not their order, as an exact fraction.
 
     Each of `length` independent tokens is positive with probability p. The label is the sign of the token at position
-    zero. With r positive tokens among them the best guess is right with probability max(r, length - r) / length, and r
+    zero. With r positive tokens among them the best rule is right with probability max(r, length - r) / length, and r
     is binomial; the bound is the average of that probability over r.
 
     Parameters
@@ -278,7 +291,7 @@ def invariant_bayes_bound(length: int, p: Fraction = Fraction(1, 2)) -> Fraction
     -------
     A fractions.Fraction, exact: no float anywhere on the way.
 
-    Source: D1, ledger row D1-6.
+    Source: D1, "It really does not know the order".
     """
     # BEGIN SOLUTION
     if length < 1 or not 0 <= p <= 1:
@@ -292,7 +305,7 @@ def invariant_bayes_bound(length: int, p: Fraction = Fraction(1, 2)) -> Fraction
 
 # === question: biased_signs ===
 # Every token is positive with probability 0.9. You are shown eight tokens without their order; three are positive.
-# What is the best guess of the sign at position zero, and how probably is it right? One letter in quotes.
+# What is the best prediction of the sign at position zero, and how likely is it to be right? One letter in quotes.
 #   "a" plus, with probability 0.9
 #   "b" plus, with probability 0.9 * 3 / (0.9 * 3 + 0.1 * 5) = 27/32
 #   "c" minus, with probability 3/8
@@ -311,7 +324,7 @@ def circular_convolution(x: np.ndarray, kernel: np.ndarray) -> np.ndarray:
 
     Parameters
     ----------
-    x: (n, d), one token a row. kernel: (m,), one number for each offset j = 0 ... m-1; the same for all d columns.
+    x: (n, d), one token per row. kernel: (m,), one number for each offset j = 0 ... m-1; the same for all d columns.
         m may exceed n: the kernel then goes round the ring more than once.
 
     Returns
@@ -328,7 +341,8 @@ def is_shift_equivariant(layer: Layer, x: np.ndarray) -> bool:
 
     For each shift s = 0 ... n-1 compare layer(shifted x) with the shifted layer(x), where "shifted" is
     np.roll(..., s, axis=0). Use the rounding rule of `is_equivariant`: |difference| <= 64 * eps * scale, with eps of
-    the output's dtype and scale the largest absolute number in layer(x).
+    the output's dtype and scale the largest absolute number in layer(x). As there, zeros only are equivariant, and a
+    layer that returns NaN or infinity is not.
 
     Parameters
     ----------
@@ -343,7 +357,8 @@ def is_shift_equivariant(layer: Layer, x: np.ndarray) -> bool:
     output = layer(x)
     tolerance = 64 * np.finfo(output.dtype).eps * np.abs(output).max()
     gaps = [np.abs(layer(np.roll(x, s, axis=0)) - np.roll(output, s, axis=0)).max() for s in range(len(x))]
-    return bool(np.all(np.array(gaps) <= tolerance))
+    # With an infinite number somewhere, the largest gap is infinite or NaN, though the tolerance is infinite as well.
+    return bool(np.isfinite(gaps).all() and max(gaps) <= tolerance)
     # END SOLUTION
 
 
@@ -359,13 +374,10 @@ groups = "a"
 # END SOLUTION
 
 
-# === question: freedom ===
-# A linear layer turns eight numbers, one a token, into eight numbers: y = M x. It commutes with every reordering.
-# How many of the 64 entries of M can still be chosen freely? One letter in quotes.
-#   "a" 1    "b" 2    "c" 8    "d" 64
-freedom = None
+# === question: guess_broken ===
+guess_broken = None
 # BEGIN SOLUTION
-freedom = "b"
+guess_broken = "b"
 # END SOLUTION
 
 
@@ -381,4 +393,14 @@ measured 0.66 is 1.5 standard deviations above the bound, which happens by luck 
 possible rule, so it does not contradict the bound. It should be measured again on new examples: with 100 000 of
 them the standard deviation is 0.0015 and 0.66 would be out of reach. If it stayed, the model would be seeing the order
 after all, for example through a mask or an order that survives in the data."""
+# END SOLUTION
+
+
+# === question: freedom ===
+# A linear layer turns eight numbers, one per token, into eight numbers: y = M x. It commutes with every reordering.
+# How many of the 64 entries of M can still be chosen freely? One letter in quotes.
+#   "a" 1    "b" 2    "c" 8    "d" 64
+freedom = None
+# BEGIN SOLUTION
+freedom = "b"
 # END SOLUTION

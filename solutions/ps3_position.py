@@ -1,7 +1,8 @@
 """Problem set 3: putting the position back.
 
 Arrays hold float64 numbers; compute in that precision. No function changes its arguments. The names of sizes are the
-same throughout: n examples, each of `length` tokens, each token of `width` numbers.
+same throughout: n examples, each of `length` tokens, each token of `width` numbers. D1 is one of the teaching documents
+that this course is built on; the lesson's last section names them.
 """
 
 import matplotlib.pyplot as plt
@@ -38,13 +39,13 @@ def sinusoidal_encoding(length: int, width: int) -> np.ndarray:
     """Give every position a vector of sines and cosines.
 
     length: number of positions, counted from 0; at least 1.
-    width: numbers a position; even, at least 2.
+    width: numbers per position; even, at least 2.
     Returns an array P of shape (length, width). Its columns come in pairs: for pair k = 0, 1, ..., width/2 - 1,
-    P[t, 2k] = sin(t * rate_k) and P[t, 2k + 1] = cos(t * rate_k), with rate_k = 10000^(-2k / width), in radians a
-    position. So the first pair turns by one radian a position, and each later pair turns more slowly.
+    P[t, 2k] = sin(t * rate_k) and P[t, 2k + 1] = cos(t * rate_k), with rate_k = 10000^(-2k / width), in radians per
+    position. So the first pair turns by one radian per position, and each later pair turns more slowly.
     Raises ValueError if width is odd.
 
-    Source: D1, the vectors added in ledger row D1-7.
+    Source: Vaswani and others, "Attention is all you need", 2017, section 3.5; D1 adds these vectors.
     """
     # BEGIN SOLUTION
     if width % 2:
@@ -64,7 +65,7 @@ def pooled_logits(tokens: np.ndarray, query: np.ndarray, readout: np.ndarray) ->
     Returns (logits, weights) with shapes (n,) and (n, length). A positive logit predicts the label 1.
     Scores between -1e4 and 1e4 must not overflow.
 
-    Source: D1, ledger row D1-7.
+    Source: D1, "How much does that matter?".
     """
     # BEGIN SOLUTION
     scores = tokens @ query / np.sqrt(tokens.shape[2])
@@ -82,9 +83,9 @@ def logistic_loss(logits: np.ndarray, labels: np.ndarray) -> float:
     The probability of label 1 is sigmoid(z) = 1 / (1 + exp(-z)), that of label 0 is 1 - sigmoid(z).
     logits: shape (n,), entries anywhere between -1e4 and 1e4; the result stays finite and accurate there.
     labels: shape (n,), each 0.0 or 1.0.
-    Returns one number.
+    Returns one number, right to a few dozen roundings of the largest cost in the mean.
 
-    Source: D1, ledger row D1-7 (logistic loss).
+    Source: the logarithm of the Bernoulli likelihood; any textbook on logistic regression.
     """
     # BEGIN SOLUTION
     # -log sigmoid(m) = log(1 + exp(-m)), with m the logit seen from the true side; logaddexp never overflows.
@@ -127,10 +128,10 @@ def loss_gradients(
     tokens: shape (n, length, width); labels: shape (n,), each 0.0 or 1.0; query, readout: shape (width,) each.
     Returns (query_gradient, readout_gradient), each of shape (width,): the slope of
     logistic_loss(pooled_logits(tokens, query, readout)[0], labels) along each number of query and readout.
-    Exact but for rounding: no finite differences. Logits between -1e3 and 1e3 must not overflow. `train` calls this
-    1500 times on 1000 examples, so treat all examples at once.
+    Exact but for rounding: no finite differences. Logits between -1e3 and 1e3 must not overflow, so no warning is
+    raised there. `train` calls this 1500 times on 1000 examples, so treat all examples at once.
 
-    Source: D1, ledger rows D1-7, D1-12.
+    Source: the chain rule; the softmax Jacobian is in D1, "What does 1/sqrt(d) prevent?".
     """
     # BEGIN SOLUTION
     query_gradient, readout_gradient = slopes(examples_last(tokens), labels, np.stack([query, readout]))
@@ -159,7 +160,7 @@ def adam_step(
     step: 1 for the first step, 2 for the second, ...
     Returns the new (theta, m, v). The m and v handed back are the uncorrected ones.
 
-    Source: Kingma and Ba, "Adam: a method for stochastic optimization", 2015, algorithm 1; ledger row D1-7.
+    Source: Kingma and Ba, "Adam: a method for stochastic optimization", 2015, algorithm 1.
     """
     # BEGIN SOLUTION
     m = beta1 * m + (1 - beta1) * gradient
@@ -188,7 +189,7 @@ def train(
     1500 steps on 1000 examples of 8 tokens of width 16 take the reference about 0.3 s, and 1 to 2 s in a plainer style.
     The grader waits 18 s: plenty for array operations over all examples, too little for a Python loop over them.
 
-    Source: D1, ledger row D1-7.
+    Source: D1, "How much does that matter?".
     """
     # BEGIN SOLUTION
     columns, theta = examples_last(tokens), np.stack([query, readout])
@@ -197,6 +198,13 @@ def train(
         theta, m, v = adam_step(theta, slopes(columns, labels, theta), m, v, step, lr=lr)
     return theta[0], theta[1]
     # END SOLUTION
+
+
+# === question: guess_table ===
+guess_table = None
+# BEGIN SOLUTION
+guess_table = "b"
+# END SOLUTION
 
 
 # === question: sweep ===
@@ -217,10 +225,10 @@ def position_sweep(
     train_set, test_set: (tokens, labels) each, with shapes (n, length, width) and (n,); labels are 0.0 or 1.0.
     positions: shape (length, width), such as sinusoidal_encoding(length, width).
     query, readout: the start, shape (width,) each. steps, lr: as in `train`.
-    Returns an array of shape (len(scales), 2): a row a scale, in the order given; the train accuracy, then the test
+    Returns an array of shape (len(scales), 2): one row per scale, in the order given; the train accuracy, then the test
     accuracy, each a share between 0 and 1. A logit of zero counts as a prediction of 0.
 
-    Source: D1, ledger row D1-7. The scales [0, 1, 3] give the three-row table.
+    Source: D1, "How much does that matter?". The scales [0, 1, 3] give the three-row table.
     """
     # BEGIN SOLUTION
     table = []
@@ -242,17 +250,19 @@ def sweep_figure(scales: list[float], test_accuracies: np.ndarray, bound: float)
     test_accuracies: shape (seeds, m); row r holds the test accuracies of one data set and start.
     bound: the best accuracy of any rule that ignores order, such as 163/256.
     Returns a figure with one pair of axes. It shows the median over the seeds against the scale as a line through m
-    points; every single accuracy as an unconnected marker, so that a reader sees the scatter; and the bound as a
-    horizontal line over the whole range of scales, with a linestyle other than the median's. The markers have the
-    linestyle "none". Both axes have a name;
-    median and bound have each a label in a legend, and the label of the bound contains the word "bound".
+    points; every single accuracy as an unconnected marker (linestyle "none") that can be seen, at its scale or, so that
+    equal ones do not hide each other, up to a quarter of the smallest gap between scales beside it; and the bound as a
+    horizontal line over the whole range of scales, with a linestyle other than the median's. All accuracies, the bound
+    included, are drawn as shares or all in per cent. Both axes have a name. Median and bound each have a label in a
+    legend, and the label of the bound contains the word "bound".
     Draw with `axes.plot` and, if you like, `axes.axhline`; the grader does not see `scatter` or `hlines`.
 
-    Source: D1, ledger rows D1-6, D1-7.
+    Source: D1, "How much does that matter?".
     """
     # BEGIN SOLUTION
     figure, axes = plt.subplots(layout="constrained")
-    axes.plot(scales, np.transpose(test_accuracies), color="0.6", linestyle="none", marker=".")
+    places = np.broadcast_to(scales, np.shape(test_accuracies))
+    axes.plot(places.ravel(), np.ravel(test_accuracies), color="0.45", linestyle="none", marker="x", label="single runs")
     axes.plot(scales, np.median(test_accuracies, axis=0), color="#0072b2", marker="o", label="median over seeds")
     axes.axhline(bound, color="#d55e00", linestyle="--", label="bound for any rule without order")
     axes.set_xlabel("scale of the position vectors")
@@ -269,7 +279,7 @@ def logit_terms(
     """Split the scores of self-attention over content + positions into four tables that add up to them.
 
     The scores are S[i, j] = (x_i w_q) . (x_j w_k) / sqrt(d), where x = content + positions and d is the width of the
-    queries. Row i asks, column j is asked.
+    queries. Row i belongs to the query of token i, column j to the key of token j.
     content, positions: shape (length, width) each.
     w_q, w_k: shape (width, d) each; d may differ from width.
     Returns (content_content, content_position, position_content, position_position), each of shape (length, length).
@@ -291,6 +301,13 @@ def logit_terms(
     # END SOLUTION
 
 
+# === question: guess_time ===
+guess_time = None
+# BEGIN SOLUTION
+guess_time = "c"
+# END SOLUTION
+
+
 # === question: time ===
 def embed_time(times: np.ndarray, width: int, span: float = 20.0) -> np.ndarray:
     """Embed real times as `sinusoidal_encoding` does for positions: time t stands for the position span * t.
@@ -298,7 +315,7 @@ def embed_time(times: np.ndarray, width: int, span: float = 20.0) -> np.ndarray:
     times: shape (n,), between 0 and 1. width: even. span: radians that the first pair turns while time runs from 0 to 1.
     Returns shape (n, width): columns 2k and 2k + 1 hold sin and cos of span * t * 10000^(-2k / width).
 
-    Source: D1, ledger row D1-8.
+    Source: D1, the comparison of an appended time with a sinusoidal embedding.
     """
     # BEGIN SOLUTION
     return waves(span * times, width)
@@ -318,7 +335,7 @@ def readout_error(
     The readout c, shape (h,), minimises mean((hidden @ c - targets)^2) + ridge * sum(c^2) over the train set; it is the
     solution of (H^T H / n + ridge I) c = H^T targets / n, with H the hidden units of the train set.
 
-    Source: D1, ledger row D1-8. Same units, same examples, same ridge: that is the equal budget.
+    Source: D1, the same comparison. Same units, same examples, same ridge: that is the equal budget.
     """
     # BEGIN SOLUTION
     weights, bias = layer
@@ -344,7 +361,7 @@ def time_errors(
     embed_time(times, w, span). Read w off the shapes.
     Returns (error with the scalar, error with the embedding), each by `readout_error` with its default ridge.
 
-    Source: D1, ledger row D1-8.
+    Source: D1, the comparison of an appended time with a sinusoidal embedding.
     """
     # BEGIN SOLUTION
     width = len(embedded_layer[0]) - train_set[0].shape[1]
@@ -390,8 +407,8 @@ tripled = None
 tripled = "d"
 # END SOLUTION
 
-# At scale 8, the mean test accuracy over seeds is below that at scale 6, and its spread is large. Most single seeds are
-# above 0.97, a few between 0.5 and 0.7. Which sentence fits?
+# At scale 8, the mean test accuracy over seeds is below that at scale 6, and its standard deviation is large. Most single
+# seeds are above 0.97, a few between 0.5 and 0.7. Which sentence fits?
 #   "a" scale 8 makes every run a little worse    "b" most runs find token 0, a few lock onto a wrong token for good
 #   "c" the test sets are too small to tell    "d" the bound of 0.6367 pulls the mean down
 spread = None

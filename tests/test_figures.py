@@ -451,3 +451,41 @@ def test_a_key_too_many_or_too_few_is_refused(path: list[Any]) -> None:
 def test_what_is_no_description_is_refused(plain: Any) -> None:
     with pytest.raises((ValueError, TypeError)):
         FigureView.from_plain(plain)
+
+
+def test_what_cannot_be_seen_is_not_drawn() -> None:
+    def lines(**style: Any) -> tuple[str, str]:
+        line = drawn(lambda axes: axes.plot([0, 1], [0, 1], **{"linestyle": "-", "marker": "o", **style})).lines[0]
+        return line.linestyle, line.marker
+
+    assert lines() == ("-", "o")
+    assert lines(alpha=0) == ("None", "None")
+    assert lines(alpha=0.3) == ("-", "o")
+    assert lines(linewidth=0) == ("None", "o")
+    assert lines(markersize=0) == ("-", "None")
+    assert lines(markerfacecolor="none") == ("-", "o")
+    assert lines(markerfacecolor="none", markeredgecolor="none") == ("-", "None")
+    assert lines(color=(0, 0, 0, 0)) == ("None", "None")
+
+
+def test_a_legend_of_the_figure_names_the_lines_of_its_axes() -> None:
+    figure = Figure()
+    figure.subplots().plot([0, 1], [0, 1], label="median")
+    figure.legend()
+    assert seen(figure).axes[0].legend == ["median"]
+
+
+@pytest.mark.parametrize(
+    ("interpolation", "blurred"),
+    [(None, False), ("nearest", False), ("none", False), ("bilinear", True), ("gaussian", True)],
+)
+def test_a_smoothed_image_is_blurred(interpolation: str | None, blurred: bool) -> None:
+    assert drawn(lambda axes: axes.imshow(TABLE, interpolation=interpolation)).images[0].blurred is blurred
+
+
+@pytest.mark.parametrize(
+    ("cmap", "darkest"),
+    [("Greys", "high"), ("viridis_r", "high"), ("viridis", "low"), ("jet", "neither"), ("prism", "neither")],
+)
+def test_the_dark_end_of_a_colour_map(cmap: str, darkest: str) -> None:
+    assert drawn(lambda axes: axes.imshow(TABLE, cmap=cmap)).images[0].darkest == darkest

@@ -9,13 +9,15 @@ import yaml
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from solutions.ps1_weighted_average import TRIANGLE, causal_mask, escaping_projection, masked_softmax, softmax
+from solutions.ps1_weighted_average import TRIANGLE, causal_mask, masked_softmax, softmax
 
 HERE = Path(__file__).parent
 LEDGER = yaml.safe_load((HERE.parent / "ledger.yml").read_text(encoding="utf-8"))["rows"]
 
 # Distinguishable with any form of colour blindness (Okabe and Ito), and by lightness alone in the order used here.
 DARK, MIDDLE, LIGHT, WARM, GREY = "#0072B2", "#56B4E9", "#CDE8F7", "#D55E00", "#8A8A8A"
+# Turns, shears and stretches the plane; chosen so that no point of the drawing of the hull lies on a line with two others.
+PROJECTION = np.array([[0.2, 1.1], [-1.3, 0.4]])
 SENTENCE = ["the", "cat", "slept", "because", "it", "felt", "warm"]
 
 
@@ -30,7 +32,7 @@ def _plain(axes: Axes) -> Axes:
 
 def sentence_weights() -> np.ndarray:
     """Invented weights for the seven words, whose row of 'it' is the ledger's D3-2."""
-    scores = np.random.default_rng(3).normal(scale=0.7, size=(7, 7))
+    scores = np.random.default_rng(3).normal(scale=0.35, size=(7, 7))
     scores[4] = 0.0
     scores[4, 1] = _values("D3-2")["raised_score"]
     return softmax(scores)
@@ -113,7 +115,7 @@ def spread() -> Figure:
     left, right = figure.subplots(1, 2)
     row = _values("D1-10")
     widths = row["dimensions"]
-    for axes, name, title in ((left, "sd", "spread of the scores"), (right, "max_weight", "largest of 16 weights")):
+    for axes, name, title in ((left, "sd", "st. dev. of the scores"), (right, "max_weight", "largest of 16 weights")):
         _plain(axes).plot(widths, row[f"unscaled_{name}"], "o-", color=WARM, label="q · k")
         axes.plot(widths, row[f"scaled_{name}"], "s--", color=DARK, label="q · k / √d")
         axes.set_xscale("log", base=2)
@@ -140,8 +142,8 @@ def masked_row() -> Figure:
         left.text(j, i, "read" if mask[i, j] else "", ha="center", va="center", color="white")
     left.set_xticks(range(4), words)
     left.set_yticks(range(4), words)
-    left.set_xlabel("word read")
-    left.set_ylabel("reading word")
+    left.set_xlabel("key")
+    left.set_ylabel("query")
     left.set_title("causal mask", fontsize=10)
 
     scores = np.log(np.array([1.0, 3.0, 4.0, 2.0]))
@@ -171,13 +173,13 @@ def hull() -> Figure:
     for name, point, offset in zip(("$v_1$", "$v_2$", "$v_3$"), TRIANGLE, ((-18, 2), (8, -4), (8, 2)), strict=True):
         axes.annotate(name, point, offset, textcoords="offset points")
     average = np.array(_values("D3-1")["weights"]) @ TRIANGLE
-    projected = average @ np.array(escaping_projection)
+    projected = average @ PROJECTION
     axes.plot(*average, "D", color="black")
     axes.annotate("the average $.1 v_1 + .3 v_2 + .6 v_3$", average, (24, 0), textcoords="offset points")
     for name, point, offset in (
         ("$v_1 - v_2$", a - b, (10, 5)),
         ("$-v_1$", -a, (10, -4)),
-        ("the average, projected", projected, (10, -4)),
+        ("the average, projected", projected, (12, 2)),
     ):
         axes.plot(*point, "X", color=WARM, markersize=9)
         axes.annotate(name, point, offset, textcoords="offset points", color=WARM)
@@ -186,7 +188,7 @@ def hull() -> Figure:
     axes.axvline(0, color=GREY, linewidth=0.6)
     axes.set_aspect("equal")
     axes.set_xlim(-3.2, 5.9)
-    axes.set_ylim(-2.8, 3.5)
+    axes.set_ylim(-1.6, 3.5)
     axes.set_xlabel("first coordinate")
     axes.set_ylabel("second coordinate")
     return figure
@@ -202,8 +204,8 @@ def seven_words() -> Figure:
         image = axes.imshow(weights, cmap="Greys", vmin=limits[0], vmax=limits[1])
         axes.set_xticks(range(7), SENTENCE, rotation=45, ha="right", rotation_mode="anchor")
         axes.set_yticks(range(7), SENTENCE)
-        axes.set_xlabel("word read")
-        axes.set_ylabel("reading word")
+        axes.set_xlabel("key")
+        axes.set_ylabel("query")
         axes.set_title(title, fontsize=10)
         axes.add_patch(mpl.patches.Rectangle((0.5, 3.5), 1, 1, fill=False, edgecolor=WARM, linewidth=2))
         figure.colorbar(image, ax=axes, label="weight", shrink=0.8)

@@ -45,6 +45,27 @@ def mix_accepts_every_budget(weights, values):
     return weights @ values
 
 
+@mutant("mix", hint="Your tolerance is too wide: a sum that misses one by more than 1e-6 must be refused.")
+def mix_with_a_wide_tolerance(weights, values):
+    if len(weights) != len(values) or (weights < 0).any() or abs(weights.sum() - 1) > 1e-2:
+        raise ValueError("no budget")
+    return weights @ values
+
+
+@mutant("mix", hint="Your tolerance is too narrow: a sum may miss one by 1e-6.")
+def mix_with_a_narrow_tolerance(weights, values):
+    if len(weights) != len(values) or (weights < 0).any() or abs(weights.sum() - 1) > 1e-10:
+        raise ValueError("no budget")
+    return weights @ values
+
+
+@mutant("mix", hint="You refuse vectors. Each item may offer a whole vector: values of shape (n, d).", frequent=True)
+def mix_refuses_vectors(weights, values):
+    if values.ndim != 1:
+        raise ValueError("one number per item")
+    return right_mix(weights, values)
+
+
 @mutant("mix", hint="You return 25 and 15 because the example says so. Other weights and values give other blends.")
 def mix_knows_the_example(weights, values):
     right_mix(weights, values)
@@ -123,14 +144,18 @@ def softmax_over_everything(scores, axis=-1):
     return growth / growth.sum()
 
 
-@mutant("softmax", hint="You shift all lines by the largest score of the whole array, so lines far below it vanish.")
+@mutant(
+    "softmax",
+    hint="You shift all lines by the largest score of the whole array, so lines far below it vanish.",
+    frequent=True,
+)
 def softmax_with_one_shift_for_all(scores, axis=-1):
     with np.errstate(all="ignore"):
         growth = np.exp(scores - scores.max())
         return growth / growth.sum(axis=axis, keepdims=True)
 
 
-@mutant("softmax", hint="Clipping the scores avoids the overflow but changes the weights. A shift does not.")
+@mutant("softmax", hint="Clipping the scores avoids the overflow but changes the weights. A shift does not.", frequent=True)
 def softmax_with_clipped_scores(scores, axis=-1):
     growth = np.exp(np.clip(scores, -500, 500))
     return growth / growth.sum(axis=axis, keepdims=True)
@@ -183,7 +208,7 @@ def scores_without_scaling(queries, keys):
 
 @mutant(
     "scaled_scores",
-    hint="You divide by d. The spread of a sum of d products grows like its square root.",
+    hint="You divide by d. The standard deviation of a sum of d products grows like its square root.",
     museum=(
         "Dividing by the width itself, not by its square root. The shapes are right and nothing warns. You would notice "
         "in the payoff drawing: the largest of sixteen weights falls towards an even split as the width grows, where it "
@@ -204,12 +229,12 @@ def scores_divided_by_root_of_first_size(queries, keys):
     return queries @ np.swapaxes(keys, -1, -2) / np.sqrt(queries.shape[0])
 
 
-@mutant("scaled_scores", hint="Rows and columns are exchanged: one row a query, one column a key.")
+@mutant("scaled_scores", hint="Rows and columns are exchanged: one row per query, one column per key.")
 def scores_transposed(queries, keys):
     return np.swapaxes(right_scaled_scores(queries, keys), -1, -2)
 
 
-@mutant("scaled_scores", hint="`.T` turns all axes around. In a batch, swap only the last two.")
+@mutant("scaled_scores", hint="`.T` turns all axes around. In a batch, swap only the last two.", frequent=True)
 def scores_with_full_transpose(queries, keys):
     return queries @ keys.T / np.sqrt(queries.shape[-1])
 
@@ -244,10 +269,20 @@ def scores_of_the_common_width(queries, keys):
     return right_scaled_scores(queries[..., :d], keys[..., :d])
 
 
+@mutant(
+    "scaled_scores", hint="A width of one is stretched to fit (broadcasting). Different widths are a mistake: ValueError."
+)
+def scores_that_broadcast(queries, keys):
+    products = queries[..., :, None, :] * keys[..., None, :, :]
+    return products.sum(axis=-1) / np.sqrt(max(queries.shape[-1], keys.shape[-1]))
+
+
 # ---------------------------------------------------------------------------------------------------------- attention
 
 
-@mutant("attention", hint="In a batch, `.T` and a plain transpose mix the members. Swap only the last two axes.")
+@mutant(
+    "attention", hint="In a batch, `.T` and a plain transpose mix the members. Swap only the last two axes.", frequent=True
+)
 def attention_for_one_sequence_only(queries, keys, values, mask=None):
     scores = queries @ keys.T / np.sqrt(queries.shape[-1])
     weights = right_softmax(scores) if mask is None else right_masked_softmax(scores, mask)
@@ -292,7 +327,7 @@ def attention_with_inverted_mask(queries, keys, values, mask=None):
     return right_attention(queries, keys, values, None if mask is None else ~mask)
 
 
-@mutant("attention", hint="You set weights to zero after the softmax, so the rest no longer sums to one.")
+@mutant("attention", hint="You set weights to zero after the softmax, so the rest no longer sums to one.", frequent=True)
 def attention_masked_after_softmax(queries, keys, values, mask=None):
     _, weights = right_attention(queries, keys, values)
     if mask is not None:
@@ -300,9 +335,26 @@ def attention_masked_after_softmax(queries, keys, values, mask=None):
     return weights @ values, weights
 
 
-@mutant("attention", hint="The mask argument is not used.")
+@mutant("attention", hint="The mask argument is not used.", frequent=True)
 def attention_ignores_the_mask(queries, keys, values, mask=None):
     return right_attention(queries, keys, values)
+
+
+@mutant(
+    "attention", hint="A mask may broadcast: one row for all queries, or one table for a batch. You refuse all but (m, n)."
+)
+def attention_with_full_masks_only(queries, keys, values, mask=None):
+    if mask is not None and mask.shape != (queries.shape[-2], keys.shape[-2]):
+        raise ValueError("the mask has the wrong shape")
+    return right_attention(queries, keys, values, mask)
+
+
+@mutant("attention", hint="You write into the caller's mask. Make a new array.")
+def attention_that_writes_into_the_mask(queries, keys, values, mask=None):
+    output, weights = right_attention(queries, keys, values, mask)
+    if mask is not None:
+        mask[...] = True
+    return output, weights
 
 
 @mutant("attention", hint="A query that may read nothing gives NaN: you divide zero by zero there.")
@@ -400,6 +452,25 @@ def masking_with_minus_one_billion(scores, mask):
     return right_softmax(scores + np.where(mask, 0.0, -1e9))
 
 
+@mutant("masking", replaces="masked_softmax", hint="-1e4 is a score that legal items may have. A forbidden score is -inf.")
+def masking_with_a_legal_score(scores, mask):
+    legal = np.broadcast_to(mask, scores.shape)
+    weights = right_softmax(np.where(legal, scores, -1e4))
+    return np.where(legal.any(axis=-1, keepdims=True), weights, 0.0)
+
+
+@mutant(
+    "masking",
+    replaces="masked_softmax",
+    hint="A forbidden score must not enter the exponential: it overflows, with a warning.",
+)
+def masking_with_a_warning(scores, mask):
+    legal = np.where(mask, scores, -np.inf)
+    top = legal.max(axis=-1, keepdims=True, initial=np.finfo(float).min)
+    growth = np.where(mask, np.exp(scores - top), 0.0)
+    return growth / np.maximum(growth.sum(axis=-1, keepdims=True), 1.0)
+
+
 @mutant("masking", replaces="masked_softmax", hint="A score of -100 still has some weight. Forbidden items weigh exactly 0.")
 def masking_with_minus_hundred(scores, mask):
     return right_softmax(np.where(mask, scores, -100.0))
@@ -410,7 +481,9 @@ def masking_with_score_zero(scores, mask):
     return right_softmax(scores * mask)
 
 
-@mutant("masking", replaces="masked_softmax", hint="A row with no legal item gives NaN: zero divided by zero.")
+@mutant(
+    "masking", replaces="masked_softmax", hint="A row with no legal item gives NaN: zero divided by zero.", frequent=True
+)
 def masking_nan_for_empty_rows(scores, mask):
     with np.errstate(all="ignore"):
         return right_softmax(np.where(mask, scores, -np.inf))
@@ -423,7 +496,12 @@ def masking_even_for_empty_rows(scores, mask):
     return np.where(empty, 1 / scores.shape[-1], right_masked_softmax(scores, mask))
 
 
-@mutant("masking", replaces="masked_softmax", hint="You shift by the largest score of all, forbidden ones included.")
+@mutant(
+    "masking",
+    replaces="masked_softmax",
+    hint="You shift by the largest score of all, forbidden ones included.",
+    frequent=True,
+)
 def masking_shifted_by_forbidden_scores(scores, mask):
     with np.errstate(all="ignore"):
         growth = np.exp(scores - scores.max(axis=-1, keepdims=True)) * mask
@@ -506,9 +584,32 @@ def hull_of_the_values_alone(point, values, tolerance=1e-6):
     return bool(np.linalg.norm(values - point, axis=1).min() > tolerance * np.abs(values).max())
 
 
-@mutant("hull", hint="You leave no room for rounding, so points on the boundary fall to either side.")
+@mutant("hull", hint="You leave no room for rounding, so points on the boundary fall to either side.", frequent=True)
 def hull_without_tolerance(point, values, tolerance=1e-6):
     return right_leaves_hull(point, values, 0.0)
+
+
+@mutant("hull", hint="Your tolerance is too wide: a point outside by 1e-3 of the largest coordinate is outside.")
+def hull_with_a_wide_tolerance(point, values, tolerance=1e-6):
+    return right_leaves_hull(point, values, 4e-3)
+
+
+@mutant("hull", hint="You compare with `tolerance` as it is. It is relative to the largest coordinate of the values.")
+def hull_with_an_absolute_tolerance(point, values, tolerance=1e-6):
+    return right_leaves_hull(point, values, tolerance / max(np.abs(values).max(), 1e-300))
+
+
+@mutant(
+    "hull", hint="Your search stops before it has arrived: points inside the hull come out as outside. Let it run longer."
+)
+def hull_that_stops_early(point, values, tolerance=1e-6):
+    weights = np.full(len(values), 1 / len(values))
+    for step in range(200):
+        gap = weights @ values - point
+        toward = (values @ gap).argmin()
+        weights *= 1 - 2 / (step + 2)
+        weights[toward] += 2 / (step + 2)
+    return bool(np.linalg.norm(weights @ values - point) > tolerance * np.abs(values).max())
 
 
 @mutant("hull", hint="You mix two values at a time. Three values reach points that no two of them reach.")
@@ -554,7 +655,7 @@ def projection_too_small_a_step():
 
 @mutant(
     "heatmap",
-    hint="The picture is transposed: a row belongs to the reading word, a column to the word read.",
+    hint="The picture is transposed: a row belongs to a query, a column to a key.",
     museum=(
         "A transposed table. It has the same shades in the same sizes, and for a symmetric table it is even right. You "
         "would notice by adding up the rows: a row of reading weights sums to one, and a transposed row does not."
@@ -571,7 +672,7 @@ def heatmap_from_the_bottom(weights, tokens):
     return figure
 
 
-@mutant("heatmap", hint="The colours adapt to the weights at hand. Fix them to run from 0 to 1.")
+@mutant("heatmap", hint="The colours adapt to the weights at hand. Fix them to run from 0 to 1.", frequent=True)
 def heatmap_with_automatic_colours(weights, tokens):
     figure = right_heatmap(weights, tokens)
     figure.axes[0].images[0].autoscale()
@@ -585,7 +686,9 @@ def heatmap_up_to_the_largest_weight(weights, tokens):
     return figure
 
 
-@mutant("heatmap", hint="Large weights are light in this colour map. Choose one that gets darker, or its reverse.")
+@mutant(
+    "heatmap", hint="Large weights are light in this colour map. Choose one that gets darker, or its reverse.", frequent=True
+)
 def heatmap_light_where_large(weights, tokens):
     figure = right_heatmap(weights, tokens)
     figure.axes[0].images[0].set_cmap("viridis")
@@ -626,7 +729,7 @@ def heatmap_without_colour_bar(weights, tokens):
     return figure
 
 
-@mutant("heatmap", hint="The axes have no names: say which words read and which are read.")
+@mutant("heatmap", hint="The axes have no names: say which words are queries and which are keys.")
 def heatmap_without_axis_names(weights, tokens):
     figure = right_heatmap(weights, tokens)
     figure.axes[0].set_xlabel("")
@@ -658,6 +761,20 @@ def heatmap_of_rounded_weights(weights, tokens):
     return right_heatmap(np.round(weights, 1), tokens)
 
 
+@mutant("heatmap", hint="The cells run into each other. Draw the image without interpolation.", frequent=True)
+def heatmap_that_is_blurred(weights, tokens):
+    figure = right_heatmap(weights, tokens)
+    figure.axes[0].images[0].set_interpolation("bilinear")
+    return figure
+
+
+@mutant("heatmap", hint="Your colour map gets darker and lighter again. Choose one that darkens from end to end.")
+def heatmap_with_a_rainbow(weights, tokens):
+    figure = right_heatmap(weights, tokens)
+    figure.axes[0].images[0].set_cmap("jet")
+    return figure
+
+
 # ------------------------------------------------------------------------------------------------------------ reading
 
 
@@ -686,6 +803,6 @@ def a_cell_shows_a_cause():
     return "a"
 
 
-@mutant("reading", replaces="cell", hint="The row is the reader, the column is read.")
+@mutant("reading", replaces="cell", hint="The row is the query, the column is the key.")
 def a_cell_read_the_other_way():
     return "c"

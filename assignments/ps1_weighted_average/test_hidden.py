@@ -35,9 +35,9 @@ def plain_attention(queries, keys, values):
 # ---------------------------------------------------------------------------------------------------------------- mix
 
 
-@graded("mix", points=1, hint="With one vector an item, the answer is one vector: weight whole rows, and add them up.")
-def test_mix_of_vectors(student, rng):
-    """Vectors are mixed coordinate by coordinate."""
+@graded("mix", points=1, hint="Weigh whole rows, in float64. The sum may be off by 1e-6, no more and no less.")
+def test_mix_of_other_budgets(student, rng):
+    """Vectors are mixed in double precision; a budget that is off by rounding passes, and one off by more does not."""
     # The square case tells weighted rows from weighted columns.
     cases = [(rng.dirichlet(np.ones(n)), rng.normal(size=(n, d))) for n, d in ((3, 3), (5, 2), (1, 4))]
     for (weights, values), output in zip(cases, student.mix.each(cases), strict=True):
@@ -45,19 +45,19 @@ def test_mix_of_vectors(student, rng):
         name = f"mix(weights of shape ({n},), values of shape ({n}, {d}))"
         expected = [sum(weights[j] * values[j, c] for j in range(n)) for c in range(d)]
         output = array(output, shape=(d,), name=name)
-        # Double precision: n products and their sum, each rounded once.
+        # n products and their sum, each rounded once.
         close(output, expected, atol=rounding(np.abs(values).max(), 16), name=name)
-
-
-@graded("mix", points=1, hint="The docstring lists three budgets that must be refused, and rounding is none of them.")
-def test_mix_refuses_a_wrong_budget(student):
-    """A wrong budget raises ValueError, and a right one does not."""
     values = np.array([10.0, 20.0, 30.0])
-    refuses(student.mix, np.array([0.5, 0.5]), values, name="mix", why="there are two weights for three values")
     refuses(student.mix, np.array([1.0]), values, name="mix", why="there is one weight for three values")
-    refuses(student.mix, np.array([0.2, 0.2, 0.2]), values, name="mix", why="the weights sum to 0.6")
     refuses(student.mix, np.array([0.5, 0.5, 0.5]), values, name="mix", why="the weights sum to 1.5")
     refuses(student.mix, np.array([0.7, 0.7, -0.4]), values, name="mix", why="a weight is negative")
+    # Half of the tolerance and five times as much, above and below.
+    for miss in (5e-7, -5e-7):
+        name = f"mix of weights that sum to one within {miss:g}"
+        weights = np.array([0.25, 0.5, 0.25 + miss])
+        close(scalar(student.mix(weights, values), name=name), 20.0, atol=1e-3, name=name)
+        why = f"the weights miss one by {10 * miss:g}"
+        refuses(student.mix, np.array([0.25, 0.5, 0.25 + 10 * miss]), values, name="mix", why=why)
     name = "mix([0, 1, 0], [10, 20, 30])"
     close(scalar(student.mix(np.array([0.0, 1.0, 0.0]), values), name=name), 20.0, atol=LOOSE * 20, name=name)
     # Ten tenths do not sum to one exactly in floating point.
@@ -66,21 +66,6 @@ def test_mix_refuses_a_wrong_budget(student):
 
 
 # ------------------------------------------------------------------------------------------------------------ softmax
-
-
-@graded("softmax", points=1, hint="exp of a large number overflows. Which shift of all scores leaves the weights alone?")
-def test_softmax_is_stable_at_large_scores(student):
-    """Very large and very small scores give the right weights, without overflow."""
-    # float32 rounds scores near 1e4 by up to 5e-4.
-    cases = (
-        ("[1e4, 1e4 + ln 2]", np.array([1e4, 1e4 + np.log(2.0)]), [1 / 3, 2 / 3], 1e-3),
-        ("[-1e4, -1e4 + ln 2]", np.array([-1e4, -1e4 + np.log(2.0)]), [1 / 3, 2 / 3], 1e-3),
-        ("[-1e4, 0, 1e4]", np.array([-1e4, 0.0, 1e4]), [0, 0, 1], LOOSE),
-    )
-    answers = student.softmax.each((scores,) for _, scores, _, _ in cases)
-    for (label, scores, expected, atol), weights in zip(cases, answers, strict=True):
-        name = f"softmax({label})"
-        close(array(weights, shape=scores.shape, name=name), expected, atol=atol, name=name)
 
 
 @graded("softmax", points=1, hint="Only differences of scores matter. Does anything in your code look at their level?")
@@ -104,9 +89,9 @@ def test_softmax_ignores_a_common_shift(student, rng):
     )
 
 
-@graded("softmax", points=1, hint="Keep the summed axis (keepdims), so that the division lines up in any rank.")
-def test_softmax_of_any_rank_and_axis(student, rng):
-    """Arrays of one to four axes, along each of them."""
+@graded("softmax", points=1, hint="Shift each line by its own largest score, not all lines by the largest of all.")
+def test_softmax_of_lines_at_different_levels(student, rng):
+    """Arrays of one to four axes; lines far below the largest score of the whole array still get their weights."""
     shapes = ((4,), (3, 3), (2, 3, 4), (2, 3, 2, 3))
     cases = [
         (scores, axis)
@@ -118,11 +103,10 @@ def test_softmax_of_any_rank_and_axis(student, rng):
         expected = growth / np.expand_dims(growth.sum(axis=axis), axis)
         name = f"softmax(scores of shape {scores.shape}, axis={axis})"
         close(array(weights, shape=scores.shape, name=name), expected, atol=LOOSE, name=name)
-
-
-@graded("softmax", points=1, hint="Shift each line by its own largest score, not all lines by the largest of all.")
-def test_softmax_of_lines_at_different_levels(student):
-    """Lines far below the largest score of the whole array still get their weights."""
+    # Scores at the ends of the range that the docstring names; float32 rounds them by up to 5e-4.
+    extremes = np.array([[1e4, 1e4 + np.log(2.0)], [-1e4, -1e4 + np.log(2.0)]])
+    weights = array(student.softmax(extremes), shape=(2, 2), name="softmax(scores near 1e4 and -1e4)")
+    close(weights, [[1 / 3, 2 / 3]] * 2, atol=1e-3, name="softmax(scores near 1e4 and -1e4)")
     levels = np.array([[-9000.0], [0.0], [9000.0]])
     scores = levels + np.log(np.array([1.0, 2.0, 5.0]))
     weights = array(student.softmax(scores), shape=(3, 3), name="softmax(three lines at levels -9000, 0, 9000)")
@@ -135,23 +119,9 @@ def test_softmax_of_lines_at_different_levels(student):
 # ------------------------------------------------------------------------------------------------------ scaled_scores
 
 
-@graded("scaled_scores", points=1, hint="Swap only the last two axes of the keys; leading axes stay where they are.")
-def test_scores_in_batches(student, rng):
-    """Any number of leading axes, any number of queries and keys."""
-    cases = [
-        (rng.normal(size=(*lead, m, d)), rng.normal(size=(*lead, n, d)))
-        for lead, m, n, d in (((), 1, 1, 1), ((), 3, 5, 2), ((4,), 3, 2, 5), ((2, 3), 2, 4, 9), ((3,), 3, 3, 3))
-    ]
-    for (queries, keys), scores in zip(cases, student.scaled_scores.each(cases), strict=True):
-        expected = np.einsum("...id,...jd->...ij", queries, keys) / np.sqrt(queries.shape[-1])
-        name = f"scaled_scores(queries of shape {queries.shape}, keys of shape {keys.shape})"
-        scores = array(scores, shape=expected.shape, name=name)
-        close(scores, expected, atol=LOOSE * max(1.0, np.abs(expected).max()), name=name)
-
-
-@graded("scaled_scores", points=1, hint="A sum of d independent products spreads like the square root of d.")
+@graded("scaled_scores", points=1, hint="A sum of d independent products has a standard deviation of √d.")
 def test_scaled_scores_have_variance_one(student, rng, ledger):
-    """The spread of scores of random queries and keys is one, whatever their width."""
+    """Scores of random queries and keys have a standard deviation of one, whatever their width."""
     dimensions = ledger.value("D1-10", "dimensions")
     half_widths = ledger.value("D1-10", "half_width_sd_relative")
     recipe_queries = ledger.value("D1-10", "recipe")["queries"]
@@ -163,7 +133,9 @@ def test_scaled_scores_have_variance_one(student, rng, ledger):
         scores = array(scores, shape=(count, 1, own_keys), name=name)
         # One run in a thousand falls outside; fewer queries than in the ledger's run widen the band.
         band = half_widths[dimensions.index(d)] * np.sqrt(recipe_queries / count)
-        close(scores.std(), np.sqrt(ledger.value("D2-3", "scaled_variance")), atol=band, name=f"spread of {name}")
+        close(
+            scores.std(), np.sqrt(ledger.value("D2-3", "scaled_variance")), atol=band, name=f"standard deviation of {name}"
+        )
         expected = [sum(queries[0, 0, c] * keys[0, j, c] for c in range(d)) / d**0.5 for j in range(own_keys)]
         close(scores[0, 0], expected, atol=LOOSE * d, name=f"first row of {name}")
 
@@ -178,28 +150,17 @@ def test_scores_are_precise_and_widths_must_agree(student, rng):
     largest = np.abs(queries).max() * np.abs(keys).max() * 7
     close(scores, expected, atol=rounding(largest, 16), name="scaled_scores(queries, keys)")
     refuses(student.scaled_scores, queries, keys[:, :4], name="scaled_scores", why="widths 7 and 4 differ")
+    # A width of one would broadcast.
+    refuses(student.scaled_scores, queries, keys[:, :1], name="scaled_scores", why="widths 7 and 1 differ")
+    refuses(student.scaled_scores, queries[:, :1], keys, name="scaled_scores", why="widths 1 and 7 differ")
 
 
 # ---------------------------------------------------------------------------------------------------------- attention
 
 
-@graded("attention", points=1, hint="Leading axes are independent copies: each must come out as if it were alone.")
-def test_attention_in_batches(student, rng):
-    """A batch gives what each of its members gives alone."""
-    queries, keys = rng.normal(size=(2, 3, 4, 5)), rng.normal(size=(2, 3, 6, 5))
-    values = rng.normal(size=(2, 3, 6, 3))
-    output, weights = parts(student.attention(queries, keys, values), 2, name="attention")
-    output = array(output, shape=(2, 3, 4, 3), name="output of a batch of shape (2, 3)")
-    weights = array(weights, shape=(2, 3, 4, 6), name="weights of a batch of shape (2, 3)")
-    for index in np.ndindex(2, 3):
-        alone, alone_weights = plain_attention(queries[index], keys[index], values[index])
-        close(output[index], alone, atol=LOOSE * np.abs(values).max(), name=f"output[{index}]")
-        close(weights[index], alone_weights, atol=LOOSE, name=f"weights[{index}]")
-
-
 @graded("attention", points=1, hint="The output is an average of the values: its weights are not negative and sum to one.")
-def test_attention_stays_in_the_hull(student, rng, reference):
-    """Every output lies in the convex hull of the values, and is the one the weights say."""
+def test_attention_stays_in_the_hull(student, rng, reference, ledger):
+    """Every output lies in the hull of the values, is no longer than the longest of them, and is what the weights say."""
     queries, keys, values = 3 * rng.normal(size=(6, 3)), rng.normal(size=(5, 3)), 10 + rng.normal(size=(5, 2))
     output, weights = parts(student.attention(queries, keys, values), 2, name="attention")
     output, weights = array(output, shape=(6, 2), name="output"), array(weights, shape=(6, 5), name="weights")
@@ -207,7 +168,13 @@ def test_attention_stays_in_the_hull(student, rng, reference):
     expected, _ = plain_attention(queries, keys, values)
     close(output, expected, atol=LOOSE * np.abs(values).max(), name="output")
     for row, point in enumerate(output):
-        require(not reference.leaves_hull(point, values), f"output[{row}] = {point} lies outside the hull of the values")
+        require(
+            not reference.leaves_hull(point, values, LOOSE), f"output[{row}] = {point} lies outside the hull of the values"
+        )
+    longest = np.linalg.norm(values, axis=1).max()
+    ratio = np.linalg.norm(output, axis=1).max() / longest
+    largest = ledger.value("D1-19", "largest_ratio") + max(LOOSE, ledger.tolerance("D1-19"))
+    require(ratio <= largest, f"an output is {ratio:.6f} times as long as the longest value")
 
 
 @graded("attention", points=1, hint="Nothing may depend on the place of an item, nor on the other queries.")
@@ -230,9 +197,30 @@ def test_attention_follows_a_new_order(student, rng, ledger):
     close(moved_weights, plain_weights[rows][:, items], atol=ledger.tolerance("D3-9"), name="weights in the new order")
 
 
-@graded("attention", points=1, hint="One query, one key, or a width of one are ordinary cases; mismatched sizes are not.")
-def test_attention_of_single_items(student, rng):
-    """Single queries and single keys work, and sizes that do not fit raise ValueError."""
+@graded("attention", points=1, hint="A mask broadcasts: one for all, or one for each query or member. Sizes must fit.")
+def test_attention_under_many_masks(student, rng, ledger):
+    """Masks of every shape that broadcasts, batches and single items work, and sizes that do not fit raise ValueError."""
+    queries, keys = rng.normal(size=(2, 3, 4, 5)), rng.normal(size=(2, 3, 6, 5))
+    values = rng.normal(size=(2, 3, 6, 3))
+    masks = [rng.random(shape) < 0.6 for shape in ((6,), (1, 6), (4, 1), (4, 6), (3, 4, 6), (2, 1, 4, 6))]
+    masks[3][1] = False  # a query that may read nothing
+    for mask in (None, *masks):
+        what = "no mask" if mask is None else f"a mask of shape {mask.shape}"
+        arguments = (queries, keys, values) if mask is None else (queries, keys, values, mask)
+        output, weights = parts(student.attention(*arguments), 2, name=f"attention with {what}")
+        output = array(output, shape=(2, 3, 4, 3), name=f"output with {what}")
+        weights = array(weights, shape=(2, 3, 4, 6), name=f"weights with {what}")
+        legal = np.broadcast_to(True if mask is None else mask, weights.shape)
+        for index in np.ndindex(2, 3, 4):
+            expected, expected_weights = np.zeros(3), np.zeros(6)
+            seen = legal[index]
+            if seen.any():
+                alone = plain_attention(queries[index][None], keys[index[:2]][seen], values[index[:2]][seen])
+                expected, expected_weights[seen] = alone[0][0], alone[1][0]
+            close(output[index], expected, atol=LOOSE * np.abs(values).max(), name=f"output{list(index)} with {what}")
+            close(weights[index], expected_weights, atol=LOOSE, name=f"weights{list(index)} with {what}")
+        nothing = ledger.value("D3-7", "weight")
+        same(weights[~legal], np.full((~legal).sum(), nothing), name=f"forbidden weights with {what}")
     cases = [
         (rng.normal(size=(m, d)), rng.normal(size=(n, d)), rng.normal(size=(n, v)))
         for m, n, d, v in ((1, 1, 1, 1), (3, 1, 2, 4), (1, 4, 3, 1), (4, 4, 4, 4))
@@ -247,59 +235,19 @@ def test_attention_of_single_items(student, rng):
         close(weights, expected_weights, atol=LOOSE, name=f"weights of {name}")
     queries, keys, values = rng.normal(size=(2, 3)), rng.normal(size=(4, 3)), rng.normal(size=(4, 2))
     refuses(student.attention, queries, keys[:, :2], values, name="attention", why="queries and keys differ in width")
+    refuses(student.attention, queries, keys[:, :1], values, name="attention", why="keys of width 1 are no keys of width 3")
     refuses(student.attention, queries, keys, values[:3], name="attention", why="keys and values differ in number")
-
-
-@graded("attention", points=1, hint="True means: may be read. The mask acts on the scores, before the softmax.")
-def test_attention_under_a_mask(student, rng, ledger):
-    """A mask takes items away as if they were not there; a query that may read nothing gets zeros."""
-    queries, keys, values = rng.normal(size=(2, 3, 2)), rng.normal(size=(2, 4, 2)), rng.normal(size=(2, 4, 3))
-    mask = np.array([[True, False, True, True], [False, False, False, False], [False, True, False, False]])
-    output, weights = parts(student.attention(queries, keys, values, mask), 2, name="attention")
-    output = array(output, shape=(2, 3, 3), name="output under a mask")
-    weights = array(weights, shape=(2, 3, 4), name="weights under a mask")
-    for batch in range(2):
-        for row, legal in enumerate(mask):
-            expected, expected_weights = np.zeros(3), np.zeros(4)
-            if legal.any():
-                seen = plain_attention(queries[batch, row : row + 1], keys[batch, legal], values[batch, legal])
-                expected, expected_weights[legal] = seen[0][0], seen[1][0]
-            place = f"[{batch}, {row}] under a mask"
-            close(output[batch, row], expected, atol=LOOSE * np.abs(values).max(), name=f"output{place}")
-            close(weights[batch, row], expected_weights, atol=LOOSE, name=f"weights{place}")
-            same(
-                weights[batch, row][~legal],
-                np.full((~legal).sum(), ledger.value("D3-7", "weight")),
-                name=f"weights{place}",
-            )
 
 
 # ------------------------------------------------------------------------------------------------------------ masking
 
 
-@graded("masking", points=1, hint="The diagonal is legal, the future is not, and the answer holds booleans.")
-def test_causal_mask_of_any_size(student):
-    """Each position may read itself and the past, for one position as for many."""
-    for n, mask in zip((1, 2, 7), student.causal_mask.each([(1,), (2,), (7,)]), strict=True):
-        mask = array(mask, shape=(n, n), kind="bool", name=f"causal_mask({n})")
-        same(mask, np.array([[j <= i for j in range(n)] for i in range(n)]), name=f"causal_mask({n})")
-
-
-@graded("masking", points=1, hint="A forbidden score may be the largest of all: shift by the largest *legal* score.")
-def test_forbidden_scores_have_no_influence(student):
-    """The size of a forbidden score changes nothing."""
-    mask = np.array([True, True, False])
-    cases = [(np.array([0.0, np.log(3.0), forbidden]), mask) for forbidden in (0.0, 1e4, -1e4, 1e300)]
-    for (scores, _), weights in zip(cases, student.masked_softmax.each(cases), strict=True):
-        name = f"masked_softmax([0, ln 3, {scores[2]:g}], [True, True, False])"
-        weights = array(weights, shape=(3,), name=name)
-        close(weights, [1 / 4, 3 / 4, 0.0], atol=LOOSE, name=name)
-        same(weights[2:], np.zeros(1), name=f"{name}[2]")
-
-
 @graded("masking", points=1, hint="What the forbidden items lose, the others share; none of them may shrink.")
 def test_survivors_grow(student, rng, ledger):
-    """Masking makes each surviving weight larger, all by the same factor."""
+    """Masking makes each surviving weight larger, all by the same factor; the causal mask is right at every size."""
+    for n, mask in zip((1, 7), student.causal_mask.each([(1,), (7,)]), strict=True):
+        mask = array(mask, shape=(n, n), kind="bool", name=f"causal_mask({n})")
+        same(mask, np.array([[j <= i for j in range(n)] for i in range(n)]), name=f"causal_mask({n})")
     scores = rng.normal(size=(4, 6))
     mask = np.tri(4, 6, 1, dtype=bool)
     weights = array(student.masked_softmax(scores, mask), shape=(4, 6), name="masked_softmax(scores, mask)")
@@ -318,9 +266,21 @@ def test_survivors_grow(student, rng, ledger):
         close(factor, np.full(legal.sum(), 1 / expected[row, legal].sum()), atol=allowed, name=name)
 
 
-@graded("masking", points=1, hint="Legal scores of any size need the same care as in softmax, row by row.")
+@graded("masking", points=1, hint="Shift each row by its largest legal score; a forbidden one must not enter anywhere.")
 def test_legal_scores_of_any_size(student):
-    """Legal scores near the limits give the right weights in every row."""
+    """Legal scores near the limits give the right weights in every row, whatever the forbidden scores are."""
+    mask = np.array([True, True, False])
+    for forbidden in (0.0, 1e4, -1e4, 1e300):
+        name = f"masked_softmax([0, ln 3, {forbidden:g}], [True, True, False])"
+        weights = array(student.masked_softmax(np.array([0.0, np.log(3.0), forbidden]), mask), shape=(3,), name=name)
+        warned = [text for text in student.warnings if text.startswith("RuntimeWarning")]
+        require(not warned, f"{name} raises {'; '.join(map(shown, warned))}")
+        close(weights, [1 / 4, 3 / 4, 0.0], atol=LOOSE, name=name)
+        same(weights[2:], np.zeros(1), name=f"{name}[2]")
+    # Among legal scores of -1e4, a forbidden one must lie lower still.
+    name = "masked_softmax([-1e4, -1e4, -1e4], [True, False, True])"
+    weights = array(student.masked_softmax(np.full(3, -1e4), np.array([True, False, True])), shape=(3,), name=name)
+    close(weights, [1 / 2, 0, 1 / 2], atol=LOOSE, name=name)
     levels = np.array([[9000.0], [-9000.0], [0.0]])
     scores = levels + np.log(np.array([1.0, 2.0, 7.0, 5.0]))
     mask = np.array([[True, True, False, True], [True, False, True, False], [False, True, False, False]])
@@ -333,7 +293,7 @@ def test_legal_scores_of_any_size(student):
 
 
 @graded("masking", points=1, hint="One mask may serve a whole batch: let it broadcast to the scores.")
-def test_one_mask_for_a_batch(student, rng):
+def test_masks_that_broadcast(student, rng):
     """A mask with fewer axes than the scores applies to each member of the batch."""
     scores = rng.normal(size=(2, 3, 4, 4))
     growth = np.exp(scores)
@@ -362,21 +322,16 @@ def asks(student, values, cases):
 
 @graded("hull", points=1, hint="A point on the boundary counts as inside: compare with a tolerance, not with zero.")
 def test_boundary_points_are_inside(student, rng):
-    """Corners and points on an edge are inside, points a little beyond are outside."""
+    """Corners and edges are inside, points a little beyond are outside, also between the extremes of every coordinate."""
     values = np.array([[0.0, 0.0], [4.0, 1.0], [1.0, 3.0]])
     cases = [(corner, False, "a corner") for corner in values]
     for start, end, inner in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
         # Thirds and sevenths are not exact in floating point, so rounding puts the points to either side of the edge.
         for share in (1 / 3, 2 / 7):
             on_edge = share * values[start] + (1 - share) * values[end]
-            beyond = on_edge - 0.02 * (values[inner] - on_edge)
+            beyond = on_edge - 0.004 * (values[inner] - on_edge)
             cases += [(on_edge, False, "on an edge"), (beyond, True, "just beyond an edge")]
     asks(student, values, cases)
-
-
-@graded("hull", points=1, hint="Each coordinate between its smallest and largest value is not enough.")
-def test_inside_the_box_is_not_inside_the_hull(student):
-    """A point between the extremes of every coordinate may still be outside."""
     values = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     cases = [
         ([0.9, 0.9, 0.9], True, "inside the box, outside the tetrahedron"),
@@ -446,7 +401,8 @@ def test_hulls_of_random_values(student, rng):
             direction /= np.linalg.norm(direction)
             # No value lies further along the direction than `reach`, so a point beyond it is outside.
             reach = (values @ direction).max()
-            outside = inside + (reach - inside @ direction + 0.02 * size) * direction
+            # The docstring promises at least 1e-3 times the largest coordinate.
+            outside = inside + (reach - inside @ direction + 1.5e-3 * size) * direction
             cases += [(inside, False, "an average"), (outside, True, "beyond a supporting plane")]
         asks(student, values, cases)
 
@@ -455,12 +411,13 @@ def test_hulls_of_random_values(student, rng):
 
 
 def image_of(view, weights):
-    """The one image of the figure, and its axes; it must hold the weights, in whatever arrangement."""
+    """The one image of the figure, and its axes; it must hold the weights, nearly, in whatever arrangement."""
     found = [(axes, image) for axes in view.axes for image in axes.images]
     require(len(found) == 1, f"the figure must hold one image beside its colour bar, it holds {len(found)}")
     axes, image = found[0]
     cells = array(image.cells, shape=weights.shape, name="the cells of the image")
-    close(np.sort(cells, axis=None), np.sort(weights, axis=None), atol=LOOSE, name="all cells of the image, sorted")
+    # Rounded weights are for the public test of the cells to judge.
+    close(np.sort(cells, axis=None), np.sort(weights, axis=None), atol=0.06, name="all cells of the image, sorted")
     return axes, image
 
 
@@ -468,37 +425,19 @@ SEVEN_WORDS = ["the", "cat", "slept", "because", "it", "felt", "warm"]
 
 
 def seven_words(student, ledger):
-    """The picture of the seven-word sentence: its axes and image, and the colour bars. One call serves several tests."""
+    """The picture of the seven-word sentence: its axes and its image."""
     scores = np.sin(np.arange(49.0)).reshape(7, 7)
     scores[4] = 0.0
     scores[4, 1] = ledger.value("D3-2", "raised_score")
     weights = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
     view = figure(student.heatmap(weights, SEVEN_WORDS), name="heatmap(weights of seven words, tokens)")
-    return *image_of(view, weights), view.colorbars
-
-
-@graded("heatmap", points=1, hint="Fix the colour range, or the same weight looks different in two pictures.")
-def test_heatmap_colours_run_from_zero_to_one(student, ledger):
-    """The colours and the colour bar run from 0 to 1, however small the weights are."""
-    _, image, bars = seven_words(student, ledger)
-    close([image.vmin, image.vmax], [0.0, 1.0], atol=1e-9, name="the colour range of the image")
-    require(len(bars) == 1, f"the figure must have one colour bar, it has {len(bars)}")
-    close([bars[0].vmin, bars[0].vmax], [0.0, 1.0], atol=1e-9, name="the range of the colour bar")
-
-
-@graded("heatmap", points=1, hint="Choose a colour map that goes from light to dark as the weight grows.")
-def test_heatmap_is_dark_where_weights_are_large(student, ledger):
-    """Dark cells mark large weights."""
-    _, image, _ = seven_words(student, ledger)
-    require(
-        image.darkest == "high", f"large weights must be the dark ones; in the colour map {shown(image.cmap)} they are not"
-    )
+    return image_of(view, weights)
 
 
 @graded("heatmap", points=1, hint="Find the row of 'it' by its label, and go along it to the darkest cell.")
 def test_heatmap_of_seven_words(student, ledger):
     """In the seven-word sentence, the label 'it' leads to the row whose largest weight is on 'cat'."""
-    axes, image, _ = seven_words(student, ledger)
+    axes, image = seven_words(student, ledger)
     cells, columns, rows = np.asarray(image.cells), {}, {}
     for ticks, centers, places in ((axes.xticks, image.centers_x, columns), (axes.yticks, image.centers_y, rows)):
         for position, label in ticks:
@@ -509,7 +448,7 @@ def test_heatmap_of_seven_words(student, ledger):
     close(
         row.max(),
         ledger.value("D3-2", "weight"),
-        atol=ledger.tolerance("D3-2", "weight"),
+        atol=ledger.tolerance("D3-2", "weight") + 0.05,  # a rounded cell
         name="the cell of 'it' and 'cat'",
     )
 

@@ -39,12 +39,12 @@ def shuffle() -> Figure:
         scores = 1.4 * (tokens @ w_q) @ (tokens @ w_k).T / math.sqrt(w_q.shape[1])
         weights = np.exp(scores - scores.max(axis=1, keepdims=True))
         weights /= weights.sum(axis=1, keepdims=True)
-        image = panel.imshow(weights, cmap="cividis_r", vmin=0, vmax=0.8)
+        image = panel.imshow(weights, cmap="Greys", vmin=0, vmax=1)
         words = [WORDS[i] for i in permutation]
         panel.set_xticks(range(6), words, rotation=35)
         panel.set_yticks(range(6), words)
         panel.set_title(title)
-        panel.set_xlabel("token that is read")
+        panel.set_xlabel("key")
         row, column = words.index("the"), words.index("man")
         panel.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor=RED, linewidth=2.2))
         panel.text(
@@ -56,7 +56,7 @@ def shuffle() -> Figure:
             fontsize=8,
             color="white" if weights[row, column] > 0.4 else "black",
         )
-    panels[0].set_ylabel("token that reads")
+    panels[0].set_ylabel("query")
     figure.colorbar(image, ax=panels, label="weight", shrink=0.85)
     return figure
 
@@ -168,7 +168,7 @@ def counting() -> Figure:
     figure = Figure(figsize=(8.0, 3.6), layout="constrained")
     axes = figure.subplots()
     axes.bar(counts, likely, color="0.85", edgecolor=GREY, label="share of sequences")
-    axes.bar(counts, likely * right, color=BLUE, label="of which the majority guess is right")
+    axes.bar(counts, likely * right, color=BLUE, label="of which the majority is right")
     for r in counts:
         text = Fraction(int(max(r, length - r)), length)
         axes.annotate(str(text), (r, likely[r]), xytext=(0, 3), textcoords="offset points", ha="center", fontsize=9)
@@ -205,11 +205,11 @@ def ceilings() -> Figure:
     )
     axes.axhline(0.5, color=GREY, linewidth=1, linestyle=":", label="coin")
     bound = float(invariant_bayes_bound(8))
-    spread = 3 * math.sqrt(bound * (1 - bound) / 1000)
-    axes.errorbar([8], [bound], yerr=[spread], color=BLUE, capsize=5, linewidth=1.4, linestyle="none")
+    reach = 3 * math.sqrt(bound * (1 - bound) / 1000)
+    axes.errorbar([8], [bound], yerr=[reach], color=BLUE, capsize=5, linewidth=1.4, linestyle="none")
     axes.annotate(
         "three standard deviations\nof 1000 test examples",
-        (8, bound + spread),
+        (8, bound + reach),
         xytext=(10.5, 0.74),
         arrowprops={"arrowstyle": "-", "color": GREY},
         fontsize=9,

@@ -24,7 +24,7 @@ def softmax(scores, axis=-1):
 # ----------------------------------------------------------------------------------------------------- self_attention
 
 
-@mutant("self_attention", hint="The softmax runs over the wrong axis: each row (one reading token) must sum to one.")
+@mutant("self_attention", hint="The softmax runs over the wrong axis: each row (one query) must sum to one.", frequent=True)
 def attention_normalises_columns(x, w_q, w_k, w_v, mask=None):
     scores = (x @ w_q) @ (x @ w_k).T / math.sqrt(w_q.shape[1])
     if mask is not None:
@@ -32,17 +32,23 @@ def attention_normalises_columns(x, w_q, w_k, w_v, mask=None):
     return softmax(scores, axis=0) @ (x @ w_v)
 
 
-@mutant("self_attention", hint="Queries and keys have changed places: row i belongs to the token that reads, query i.")
+@mutant("self_attention", hint="Queries and keys have changed places: row i belongs to query i.")
 def attention_swaps_roles(x, w_q, w_k, w_v, mask=None):
     return right_attention(x, w_k, w_q, w_v, mask)
 
 
-@mutant("self_attention", hint="The scores are not divided by sqrt(k).")
+@mutant("self_attention", hint="The scores are not divided by sqrt(k).", frequent=True)
 def attention_without_scale(x, w_q, w_k, w_v, mask=None):
     return right_attention(x, w_q * math.sqrt(w_q.shape[1]), w_k, w_v, mask)
 
 
-@mutant("self_attention", hint="You divide by the root of the tokens' width d; the scores are sums of k products.")
+@mutant(
+    "self_attention",
+    hint="You divide by the root of the tokens' width d; the scores are sums of k products.",
+    museum="Dividing by the root of the tokens' width, because problem set 1 called the width d as well. As long as "
+    "queries are as wide as tokens, nothing shows. *How one would notice:* give w_q and w_k another number of "
+    "columns than x has.",
+)
 def attention_scaled_by_token_width(x, w_q, w_k, w_v, mask=None):
     return right_attention(x, w_q * math.sqrt(w_q.shape[1] / x.shape[1]), w_k, w_v, mask)
 
@@ -62,7 +68,11 @@ def attention_inverts_the_mask(x, w_q, w_k, w_v, mask=None):
     return right_attention(x, w_q, w_k, w_v, None if mask is None else ~mask)
 
 
-@mutant("self_attention", hint="You set weights to zero after the softmax, so a row no longer sums to one. Mask the scores.")
+@mutant(
+    "self_attention",
+    hint="You set weights to zero after the softmax, so a row no longer sums to one. Mask the scores.",
+    frequent=True,
+)
 def attention_masks_after_softmax(x, w_q, w_k, w_v, mask=None):
     weights = softmax((x @ w_q) @ (x @ w_k).T / math.sqrt(w_q.shape[1]))
     return (weights if mask is None else np.where(mask, weights, 0)) @ (x @ w_v)
@@ -74,7 +84,52 @@ def attention_masks_with_zero_scores(x, w_q, w_k, w_v, mask=None):
     return softmax(scores if mask is None else np.where(mask, scores, 0)) @ (x @ w_v)
 
 
-@mutant("self_attention", hint="A token that may read nothing gives 0/0 = NaN. The docstring says what it must give.")
+@mutant("self_attention", hint="The mask is not used: what it forbids is read all the same.", frequent=True)
+def attention_ignores_the_mask(x, w_q, w_k, w_v, mask=None):
+    return right_attention(x, w_q, w_k, w_v)
+
+
+@mutant("self_attention", hint="-1e4 is a score that legal tokens may have too. A forbidden score is minus infinity.")
+def attention_masks_with_a_legal_score(x, w_q, w_k, w_v, mask=None):
+    scores = (x @ w_q) @ (x @ w_k).T / math.sqrt(w_q.shape[1])
+    if mask is None:
+        return right_attention(x, w_q, w_k, w_v)
+    weights = softmax(np.where(mask, scores, -1e4)) * mask.any(axis=1, keepdims=True)
+    return weights.astype(x.dtype) @ (x @ w_v)
+
+
+@mutant("self_attention", hint="You shift by the largest score of the whole table, so rows far below it lose all weights.")
+def attention_with_one_shift_for_all(x, w_q, w_k, w_v, mask=None):
+    scores = (x @ w_q) @ (x @ w_k).T / math.sqrt(w_q.shape[1])
+    legal = scores if mask is None else np.where(mask, scores, -np.inf)
+    growth = np.exp(legal - scores.max())
+    total = growth.sum(axis=1, keepdims=True)
+    return growth / np.where(total > 0, total, 1) @ (x @ w_v)
+
+
+@mutant(
+    "self_attention", hint="A small number in the divisor makes each row sum to less than one. Only an empty row needs it."
+)
+def attention_with_epsilon(x, w_q, w_k, w_v, mask=None):
+    scores = (x @ w_q) @ (x @ w_k).T / math.sqrt(w_q.shape[1])
+    legal = scores if mask is None else np.where(mask, scores, -np.inf)
+    growth = np.exp(legal - legal.max(axis=1, keepdims=True, initial=np.finfo(scores.dtype).min))
+    return growth / (growth.sum(axis=1, keepdims=True) + x.dtype.type(1e-4)) @ (x @ w_v)
+
+
+@mutant("self_attention", hint="You change the caller's mask. Make a new array, or leave it alone.")
+def attention_writes_into_the_mask(x, w_q, w_k, w_v, mask=None):
+    output = right_attention(x, w_q, w_k, w_v, mask)
+    if mask is not None:
+        mask[:] = ~mask
+    return output
+
+
+@mutant(
+    "self_attention",
+    hint="A token that may read nothing gives 0/0 = NaN. The docstring says what it must give.",
+    frequent=True,
+)
 def attention_gives_nan_for_empty_rows(x, w_q, w_k, w_v, mask=None):
     scores = (x @ w_q) @ (x @ w_k).T / math.sqrt(w_q.shape[1])
     return softmax(scores if mask is None else np.where(mask, scores, -np.inf)) @ (x @ w_v)
@@ -86,7 +141,7 @@ def attention_spreads_empty_rows(x, w_q, w_k, w_v, mask=None):
     return softmax(scores if mask is None else np.where(mask, scores, -1e9)) @ (x @ w_v)
 
 
-@mutant("self_attention", hint="exp overflows at large scores. Subtract the largest score of each row first.")
+@mutant("self_attention", hint="exp overflows at large scores. Subtract the largest score of each row first.", frequent=True)
 def attention_overflows(x, w_q, w_k, w_v, mask=None):
     growth = np.exp((x @ w_q) @ (x @ w_k).T / math.sqrt(w_q.shape[1]))
     if mask is not None:
@@ -109,13 +164,23 @@ def attention_adds_positions(x, w_q, w_k, w_v, mask=None):
 # --------------------------------------------------------------------------------------------------- equivariance_gap
 
 
-@mutant("equivariance_gap", hint="You measure invariance (nothing changes). Equivariance reorders the output as well.")
+@mutant(
+    "equivariance_gap",
+    hint="You measure invariance (nothing changes). Equivariance reorders the output as well.",
+    frequent=True,
+)
 def gap_of_invariance(layer, x, permutation):
     right_gap(layer, x, permutation)
     return float(np.abs(layer(x[permutation]) - layer(x)).max())
 
 
-@mutant("equivariance_gap", hint="One side is reordered by the inverse permutation. Test with a cycle of three tokens.")
+@mutant(
+    "equivariance_gap",
+    hint="One side is reordered by the inverse permutation. Test with a cycle of three tokens.",
+    museum="Reordering one side by the inverse permutation. Swaps of two tokens, the permutations one tries first, "
+    "are their own inverses, and so everything looks right. *How one would notice:* a layer that leaves all "
+    "tokens alone has a gap for [1, 2, 0].",
+)
 def gap_with_the_inverse(layer, x, permutation):
     right_gap(layer, x, permutation)
     return float(np.abs(layer(x[permutation]) - layer(x)[np.argsort(permutation)]).max())
@@ -129,7 +194,7 @@ def gap_on_average(layer, x, permutation):
     return float(np.abs(layer(x[permutation]) - layer(x)[permutation]).mean())
 
 
-@mutant("equivariance_gap", hint="You forgot the absolute value: a large negative difference is a large gap.")
+@mutant("equivariance_gap", hint="You forgot the absolute value: a large negative difference is a large gap.", frequent=True)
 def gap_with_its_sign(layer, x, permutation):
     right_gap(layer, x, permutation)
     return float((layer(x[permutation]) - layer(x)[permutation]).max())
@@ -146,7 +211,11 @@ def gap_relative_to_scale(layer, x, permutation):
     return right_gap(layer, x, permutation) / float(np.abs(layer(x)).max() or 1.0)
 
 
-@mutant("equivariance_gap", hint="A layer that pools has no row for each token. The docstring says which error to raise.")
+@mutant(
+    "equivariance_gap",
+    hint="A layer that pools has no row for each token. The docstring says which error to raise.",
+    frequent=True,
+)
 def gap_accepts_pooled_outputs(layer, x, permutation):
     return float(np.abs(layer(x[permutation]) - layer(x)[permutation]).max())
 
@@ -155,6 +224,19 @@ def gap_accepts_pooled_outputs(layer, x, permutation):
 def gap_skips_nan(layer, x, permutation):
     right_gap(layer, x, permutation)
     return float(np.nanmax(np.abs(layer(x[permutation]) - layer(x)[permutation])))
+
+
+@mutant("equivariance_gap", hint="You add the differences up. One gap for the layer: the largest of them.")
+def gap_as_a_sum(layer, x, permutation):
+    right_gap(layer, x, permutation)
+    return float(np.abs(layer(x[permutation]) - layer(x)[permutation]).sum())
+
+
+@mutant("equivariance_gap", hint="You look at the first column only. Every column of an output counts.")
+def gap_of_the_first_column(layer, x, permutation):
+    right_gap(layer, x, permutation)
+    difference = np.abs(layer(x[permutation]) - layer(x)[permutation])
+    return float(difference.reshape(len(x), -1)[:, 0].max())
 
 
 # ----------------------------------------------------------------------------------------------------- is_equivariant
@@ -186,17 +268,30 @@ def verdict_with_single_eps(layer, x, trials=20, seed=0):
     return verdict(layer, x, drawn(x, trials, seed), lambda output: 64 * 2.0**-23 * np.abs(output).max())
 
 
-@mutant("is_equivariant", hint="A float64 tolerance is applied to float32 layers. Take eps from the dtype of the output.")
+@mutant(
+    "is_equivariant",
+    hint="A float64 tolerance is applied to float32 layers. Take eps from the dtype of the output.",
+    frequent=True,
+)
 def verdict_with_double_eps(layer, x, trials=20, seed=0):
     return verdict(layer, x, drawn(x, trials, seed), lambda output: 64 * 2.0**-52 * np.abs(output).max())
 
 
-@mutant("is_equivariant", hint="You ask for exact equality. Sums in another order round differently, so allow for rounding.")
+@mutant(
+    "is_equivariant",
+    hint="You ask for exact equality. Sums in another order round differently, so allow for rounding.",
+    frequent=True,
+)
 def verdict_without_tolerance(layer, x, trials=20, seed=0):
     return verdict(layer, x, drawn(x, trials, seed), lambda output: 0.0)
 
 
-@mutant("is_equivariant", hint="An absolute tolerance is too strict for large outputs and blind for small ones.")
+@mutant(
+    "is_equivariant",
+    hint="An absolute tolerance is too strict for large outputs and blind for small ones.",
+    museum="A fixed tolerance such as 1e-8. With outputs near one it works in float64. *How one would notice:* "
+    "multiply the layer by 1e10, or by 1e-14: the verdict should not depend on the unit.",
+)
 def verdict_with_absolute_tolerance(layer, x, trials=20, seed=0):
     return verdict(layer, x, drawn(x, trials, seed), lambda output: 1e-8)
 
@@ -208,7 +303,7 @@ def verdict_by_allclose(layer, x, trials=20, seed=0):
     return all(np.allclose(layer(x[order]), layer(x)[order]) for order in drawn(x, trials, seed))
 
 
-@mutant("is_equivariant", hint="You test invariance: the output, too, must be reordered before you compare.")
+@mutant("is_equivariant", hint="You test invariance: the output, too, must be reordered before you compare.", frequent=True)
 def verdict_of_invariance(layer, x, trials=20, seed=0):
     for order in drawn(x, trials, seed):
         output = layer(x)
@@ -241,7 +336,9 @@ def verdict_strictly_below(layer, x, trials=20, seed=0):
     return verdict(layer, x, drawn(x, trials, seed), rounding_of, inside=lambda gap, limit: gap < limit)
 
 
-@mutant("is_equivariant", hint="NaN > tolerance is False, so NaN slips through. Ask for gap <= tolerance instead.")
+@mutant(
+    "is_equivariant", hint="NaN > tolerance is False, so NaN slips through. Ask for gap <= tolerance instead.", frequent=True
+)
 def verdict_blind_to_nan(layer, x, trials=20, seed=0):
     return verdict(layer, x, drawn(x, trials, seed), rounding_of, inside=lambda gap, limit: not gap > limit)
 
@@ -250,6 +347,51 @@ def verdict_blind_to_nan(layer, x, trials=20, seed=0):
 def verdict_satisfied_by_one(layer, x, trials=20, seed=0):
     rotations = [np.roll(np.arange(len(x)), s) for s in range(len(x))]
     return any(verdict(layer, x, [order], rounding_of) for order in rotations + drawn(x, trials, seed))
+
+
+@mutant("is_equivariant", hint="You take eps from the dtype of the tokens. Rounding has the dtype of the layer's output.")
+def verdict_with_eps_of_the_tokens(layer, x, trials=20, seed=0):
+    return verdict(layer, x, drawn(x, trials, seed), lambda output: 64 * np.finfo(x.dtype).eps * np.abs(output).max())
+
+
+@mutant("is_equivariant", hint="Each number has a tolerance of its own in your check. The scale is the largest output.")
+def verdict_with_a_tolerance_per_number(layer, x, trials=20, seed=0):
+    for order in drawn(x, trials, seed):
+        output, moved = layer(x), layer(x[order])
+        if not (np.abs(moved - output[order]) <= 64 * np.finfo(output.dtype).eps * np.abs(output[order])).all():
+            return False
+    return True
+
+
+@mutant("is_equivariant", hint="Try as many orders as the caller asks for.", frequent=True)
+def verdict_with_twenty_trials(layer, x, trials=20, seed=0):
+    return verdict(layer, x, drawn(x, 20, seed), rounding_of)
+
+
+@mutant(
+    "is_equivariant", hint="You turn the tokens into float64, so a float32 layer is no longer the one that was handed over."
+)
+def verdict_in_double_precision(layer, x, trials=20, seed=0):
+    tokens = x.astype(np.float64)
+    return verdict(layer, tokens, drawn(x, trials, seed), rounding_of)
+
+
+@mutant(
+    "is_equivariant", hint="An infinite output makes the tolerance infinite, and every gap fits. Ask for finite outputs."
+)
+def verdict_blind_to_infinity(layer, x, trials=20, seed=0):
+    for order in drawn(x, trials, seed):
+        output, moved = layer(x), layer(x[order])
+        gap = np.nanmax(np.abs(np.where(moved == output[order], 0, moved - output[order])))
+        if np.isnan(output).all() or not gap <= rounding_of(output):
+            return False
+    return True
+
+
+@mutant("is_equivariant", hint="You draw with replacement, so some tokens are lost and others doubled. Use rng.permutation.")
+def verdict_with_repeated_tokens(layer, x, trials=20, seed=0):
+    rng = np.random.default_rng(seed)
+    return verdict(layer, x, [rng.integers(len(x), size=len(x)) for _ in range(trials)], rounding_of)
 
 
 # ------------------------------------------------------------------------------------- symmetry_claims and the others
@@ -273,12 +415,17 @@ def claims_shifts_are_no_permutations():
 # ------------------------------------------------------------------------------------------------------------ pooling
 
 
-@mutant("pooling", hint="The scores are not divided by sqrt(k).")
+@mutant(
+    "pooling",
+    hint="The scores are not divided by sqrt(k).",
+    museum="Forgetting the division because there is only one query. The result is a weighted average all the same, "
+    "only a sharper one. *How one would notice:* work out one case by hand in which the weights are 2 : 5 : 1.",
+)
 def pooling_without_scale(x, query, w_k, w_v):
     return right_pooling(x, query * math.sqrt(len(query)), w_k, w_v)
 
 
-@mutant("pooling", hint="You average the tokens themselves. What is passed on is the value, x @ w_v.")
+@mutant("pooling", hint="You average the tokens themselves. What is passed on is the value, x @ w_v.", frequent=True)
 def pooling_forgets_the_values(x, query, w_k, w_v):
     return right_pooling(x, query, w_k, np.eye(x.shape[1]))
 
@@ -293,7 +440,7 @@ def pooling_takes_the_best(x, query, w_k, w_v):
     return (x @ w_v)[np.argmax(x @ w_k @ query)]
 
 
-@mutant("pooling", hint="exp overflows at large scores. Subtract the largest score first.")
+@mutant("pooling", hint="exp overflows at large scores. Subtract the largest score first.", frequent=True)
 def pooling_overflows(x, query, w_k, w_v):
     growth = np.exp(x @ w_k @ query / math.sqrt(len(query)))
     return growth / growth.sum() @ (x @ w_v)
@@ -304,7 +451,21 @@ def pooling_keeps_an_axis(x, query, w_k, w_v):
     return right_pooling(x, query, w_k, w_v)[None]
 
 
-@mutant("pooling", replaces="invariance_gap", hint="You reorder the output as well. That measures equivariance.")
+@mutant(
+    "pooling", hint="You divide by the root of the tokens' width; the score is a sum of as many products as the query has."
+)
+def pooling_scaled_by_token_width(x, query, w_k, w_v):
+    return right_pooling(x, query * math.sqrt(len(query) / x.shape[1]), w_k, w_v)
+
+
+@mutant("pooling", hint="You divide by the number of tokens once more; the weights already sum to one.")
+def pooling_divides_by_n(x, query, w_k, w_v):
+    return right_pooling(x, query, w_k, w_v) / len(x)
+
+
+@mutant(
+    "pooling", replaces="invariance_gap", hint="You reorder the output as well. That measures equivariance.", frequent=True
+)
 def invariance_reorders_the_output(layer, x, permutation):
     output = np.asarray(layer(x))
     if output.ndim and len(output) == len(x):
@@ -337,6 +498,11 @@ def invariance_moves_columns(layer, x, permutation):
     return float(np.max(np.abs(np.asarray(layer(x[:, permutation])) - np.asarray(layer(x)))))
 
 
+@mutant("pooling", replaces="invariance_gap", hint="You skip NaN, so a broken layer gets a small gap. Let NaN show.")
+def invariance_skips_nan(layer, x, permutation):
+    return float(np.nanmax(np.abs(np.asarray(layer(x[permutation])) - np.asarray(layer(x)))))
+
+
 # ---------------------------------------------------------------------------------------------- sign_of_mean_accuracy
 
 
@@ -345,7 +511,12 @@ def checked(length):
     return length
 
 
-@mutant("sign_of_mean_accuracy", hint="The correlation is 1/sqrt(length), not 1/length.")
+@mutant(
+    "sign_of_mean_accuracy",
+    hint="The correlation is 1/sqrt(length), not 1/length.",
+    museum="Taking the correlation of a token with the mean for 1/L, the token's share of the mean. *How one would "
+    "notice:* for L = 4 the formula must give two thirds.",
+)
 def accuracy_without_root(length):
     return 0.5 + math.asin(1 / checked(length)) / math.pi
 
@@ -384,7 +555,7 @@ def accuracy_of_the_majority(length):
     return 0.5 + tie / 2
 
 
-@mutant("sign_of_mean_accuracy", hint="Lengths below 1 must raise ValueError; the docstring says so.")
+@mutant("sign_of_mean_accuracy", hint="Lengths below 1 must raise ValueError; the docstring says so.", frequent=True)
 def accuracy_of_no_tokens(length):
     return right_accuracy(max(length, 1))
 
@@ -399,7 +570,7 @@ def simulation_of_the_majority(length, trials, seed):
     return p, 1.96 * math.sqrt(p * (1 - p) / trials)
 
 
-@mutant("simulate_sign_of_mean", hint="Token 0 must be one of the tokens in the mean, not a fresh one.")
+@mutant("simulate_sign_of_mean", hint="Token 0 must be one of the tokens in the mean, not a fresh one.", frequent=True)
 def simulation_with_a_fresh_token(length, trials, seed):
     rng = np.random.default_rng(seed)
     tokens, label = rng.standard_normal((trials, length)), rng.standard_normal(trials)
@@ -416,7 +587,9 @@ def simulation_of_uniform_tokens(length, trials, seed):
 
 @mutant(
     "simulate_sign_of_mean",
-    hint="The half-width is the spread of one trial. The spread of the share is smaller by sqrt(trials).",
+    hint="The half-width is that of one trial. The standard deviation of the share is smaller by sqrt(trials).",
+    museum="Taking the standard deviation of a single trial for that of the share: the interval does not shrink as "
+    "trials are added. *How one would notice:* four times the trials must halve it.",
 )
 def simulation_with_the_spread_of_one_trial(length, trials, seed):
     p, _ = right_simulation(length, trials, seed)
@@ -435,7 +608,7 @@ def simulation_with_the_full_width(length, trials, seed):
     return p, 2 * half_width
 
 
-@mutant("simulate_sign_of_mean", hint="The seed is not used: every seed gives the same draws.")
+@mutant("simulate_sign_of_mean", hint="The seed is not used: every seed gives the same draws.", frequent=True)
 def simulation_with_a_fixed_seed(length, trials, seed):
     return right_simulation(length, trials, 0)
 
@@ -461,7 +634,12 @@ def decision_by_the_first_token(signs):
     return int(signs[0])
 
 
-@mutant("bayes_decision", hint="On a tie you return -1. The docstring asks for +1.")
+@mutant(
+    "bayes_decision",
+    hint="On a tie you return -1. The docstring asks for +1.",
+    museum="Comparing the sum with `> 0`, so that a tie says minus. Over many random lists it is hardly ever seen. "
+    "*How one would notice:* try one plus and one minus.",
+)
 def decision_minus_on_a_tie(signs):
     right_decision(signs)
     return 1 if signs.sum() > 0 else -1
@@ -493,7 +671,9 @@ def decision_as_a_probability(signs):
     return float(np.mean(signs == 1))
 
 
-@mutant("bayes_decision", hint="What is not a list of +1 and -1 must raise ValueError, and so must an empty one.")
+@mutant(
+    "bayes_decision", hint="What is not a list of +1 and -1 must raise ValueError, and so must an empty one.", frequent=True
+)
 def decision_about_anything(signs):
     return 1 if np.sum(signs) >= 0 else -1
 
@@ -518,18 +698,18 @@ def bound_through_floats(length, p=Fraction(1, 2)):
     )
 
 
-@mutant("invariant_bayes_bound", hint="You return a float. Asked is the exact fraction.")
+@mutant("invariant_bayes_bound", hint="You return a float. Asked is the exact fraction.", frequent=True)
 def bound_as_a_float(length, p=Fraction(1, 2)):
     return float(right_bound(length, p))
 
 
-@mutant("invariant_bayes_bound", hint="p is ignored: the counts r are always weighed as for a fair sign.")
+@mutant("invariant_bayes_bound", hint="p is ignored: the counts r are always weighed as for a fair sign.", frequent=True)
 def bound_ignores_p(length, p=Fraction(1, 2)):
     right_bound(length, p)
     return right_bound(length)
 
 
-@mutant("invariant_bayes_bound", hint="That is the best guess for someone who sees nothing. Seeing the set of tokens helps.")
+@mutant("invariant_bayes_bound", hint="That is the best rule for someone who sees nothing. Seeing the set of tokens helps.")
 def bound_of_blind_guessing(length, p=Fraction(1, 2)):
     right_bound(length, p)
     return max(p, 1 - p)
@@ -538,6 +718,8 @@ def bound_of_blind_guessing(length, p=Fraction(1, 2)):
 @mutant(
     "invariant_bayes_bound",
     hint="All values of r get the same weight. Some counts arise from many more patterns than others.",
+    museum="Averaging over the counts 0, 1, ..., L as if each were equally likely. Four positive tokens of eight "
+    "arise from 70 patterns, eight from one. *How one would notice:* list the eight patterns of three signs.",
 )
 def bound_with_equal_counts(length, p=Fraction(1, 2)):
     right_bound(length, p)
@@ -572,6 +754,26 @@ def bound_with_p_twice(length, p=Fraction(1, 2)):
 @mutant("invariant_bayes_bound", hint="Impossible lengths and probabilities must raise ValueError.")
 def bound_of_impossible_inputs(length, p=Fraction(1, 2)):
     return right_bound(max(length, 1), min(max(p, Fraction(0)), Fraction(1)))
+
+
+@mutant(
+    "invariant_bayes_bound",
+    hint="You compute in floats and guess the fraction behind them. Fractions must be exact all the way.",
+)
+def bound_guessed_from_a_float(length, p=Fraction(1, 2)):
+    return Fraction(float(right_bound(length, p))).limit_denominator(10**6)
+
+
+@mutant("invariant_bayes_bound", hint="You list all sign patterns. Hundreds of tokens need binomial coefficients.")
+def bound_by_listing(length, p=Fraction(1, 2)):
+    right_bound(length, p)
+    if length > 20:
+        raise MemoryError("too many patterns")
+    total = Fraction(0)
+    for pattern in range(2**length):
+        r = pattern.bit_count()
+        total += p**r * (1 - p) ** (length - r) * max(r, length - r)
+    return total / length
 
 
 # -------------------------------------------------------------------------------------------- baselines, biased_signs
@@ -617,12 +819,21 @@ def biased_signs_take_the_wrong_share():
 # ------------------------------------------------------------------------------------------------------------- shifts
 
 
-@mutant("shifts", hint="The kernel runs the other way: kernel[1] belongs to the token before, x[i - 1].")
+@mutant(
+    "shifts",
+    hint="The kernel runs the other way: kernel[1] belongs to the token before, x[i - 1].",
+    museum="Rolling in the wrong direction: the kernel then reaches for successors. With a symmetric kernel nothing "
+    "shows. *How one would notice:* the kernel (0, 1) must hand each token its predecessor.",
+)
 def convolution_backwards(x, kernel):
     return sum((weight * np.roll(x, -j, axis=0) for j, weight in enumerate(kernel)), np.zeros_like(x))
 
 
-@mutant("shifts", hint="Your ring is cut open: tokens before the first one are taken as zero. Token 0 follows token n-1.")
+@mutant(
+    "shifts",
+    hint="Your ring is cut open: tokens before the first one are taken as zero. Token 0 follows token n-1.",
+    frequent=True,
+)
 def convolution_with_an_edge(x, kernel):
     output = np.zeros_like(x)
     for i in range(len(x)):
@@ -651,6 +862,14 @@ def convolution_centred(x, kernel):
     return np.roll(right_convolution(x, kernel), -(len(kernel) // 2), axis=0)
 
 
+@mutant(
+    "shifts", hint="You run along the wrong axis where there are as many columns as tokens. The ring runs over the tokens."
+)
+def convolution_confuses_equal_axes(x, kernel):
+    axis = max(place for place, size in enumerate(x.shape) if size == len(x))
+    return sum((weight * np.roll(x, j, axis=axis) for j, weight in enumerate(kernel)), np.zeros_like(x))
+
+
 def rolled(layer, x, shifts, allowed=rounding_of):
     output = layer(x)
     limit = allowed(output)
@@ -671,7 +890,7 @@ def shift_verdict_by_half_a_turn(layer, x):
     return rolled(layer, x, [len(x) // 2])
 
 
-@mutant("shifts", replaces="is_shift_equivariant", hint="You ask for exact equality; allow for rounding.")
+@mutant("shifts", replaces="is_shift_equivariant", hint="You ask for exact equality; allow for rounding.", frequent=True)
 def shift_verdict_without_tolerance(layer, x):
     return rolled(layer, x, range(len(x)), lambda output: 0.0)
 
@@ -698,6 +917,31 @@ def shift_verdict_by_permutations(layer, x):
 def shift_verdict_of_invariance(layer, x):
     output = layer(x)
     return all(np.abs(layer(np.roll(x, s, axis=0)) - output).max() <= rounding_of(output) for s in range(len(x)))
+
+
+@mutant(
+    "shifts",
+    replaces="is_shift_equivariant",
+    hint="NaN > tolerance is False, so NaN slips through. Ask for gap <= tolerance.",
+)
+def shift_verdict_blind_to_nan(layer, x):
+    output = layer(x)
+    limit = rounding_of(output)
+    return not any(np.abs(layer(np.roll(x, s, axis=0)) - np.roll(output, s, axis=0)).max() > limit for s in range(len(x)))
+
+
+@mutant("shifts", replaces="is_shift_equivariant", hint="The rounding rule is the one of is_equivariant.")
+def shift_verdict_with_eps_of_the_tokens(layer, x):
+    return rolled(layer, x, range(len(x)), lambda output: 64 * np.finfo(x.dtype).eps * np.abs(output).max())
+
+
+@mutant(
+    "shifts", replaces="is_shift_equivariant", hint="You compare with <, so a layer of zeros fails. Zero is at most zero."
+)
+def shift_verdict_strictly_below(layer, x):
+    output = layer(x)
+    limit = rounding_of(output)
+    return all(np.abs(layer(np.roll(x, s, axis=0)) - np.roll(output, s, axis=0)).max() < limit for s in range(len(x)))
 
 
 # ---------------------------------------------------------------------------------------------------- groups, freedom

@@ -55,8 +55,8 @@ def encoding_with_complex_numbers(length, width):
 def terms_with_einsum(content, positions, w_q, w_k):
     root = math.sqrt(w_q.shape[-1])
 
-    def table(asking, asked):
-        return np.einsum("ia,ad,bd,jb->ij", asking, w_q, w_k, asked, optimize=True) / root
+    def table(left, right):
+        return np.einsum("ia,ad,bd,jb->ij", left, w_q, w_k, right, optimize=True) / root
 
     return (
         table(content, content),
@@ -74,13 +74,13 @@ def terms_through_one_form(content, positions, w_q, w_k):
 
 @alternative("logit_terms")
 def terms_entry_by_entry(content, positions, w_q, w_k):
-    def table(asking, asked):
-        return np.array([[np.dot(one @ w_q, other @ w_k) / np.sqrt(w_q.shape[1]) for other in asked] for one in asking])
+    def table(left, right):
+        return np.array([[np.dot(row @ w_q, column @ w_k) / np.sqrt(w_q.shape[1]) for column in right] for row in left])
 
     tables = {}
-    for first, asking in (("c", content), ("p", positions)):
-        for second, asked in (("c", content), ("p", positions)):
-            tables[first + second] = table(asking, asked)
+    for first, left in (("c", content), ("p", positions)):
+        for second, right in (("c", content), ("p", positions)):
+            tables[first + second] = table(left, right)
     return tables["cc"], tables["cp"], tables["pc"], tables["pp"]
 
 
@@ -94,6 +94,20 @@ def forward_with_einsum(tokens, query, readout):
     weights = weights / weights.sum(1)[:, None]
     pooled = np.einsum("nl,nld->nd", weights, tokens)
     return pooled @ readout, weights
+
+
+@alternative("forward")
+def forward_with_a_running_sum(tokens, query, readout):
+    # Adds token after token, the plainest order of additions there is.
+    n, length, width = tokens.shape
+    scores = np.zeros((n, length))
+    for column in range(width):
+        scores += tokens[:, :, column] * (query[column] / width**0.5)
+    growth = np.exp(scores - scores.max(axis=1, keepdims=True))
+    logits, total = np.zeros(n), growth.sum(axis=1)
+    for place in range(length):
+        logits += growth[:, place] / total * sum(tokens[:, place, column] * readout[column] for column in range(width))
+    return logits, growth / total[:, None]
 
 
 @alternative("forward")
@@ -113,6 +127,13 @@ def forward_example_by_example(tokens, query, readout):
 @alternative("loss")
 def loss_with_log1p(logits, labels):
     return (np.maximum(logits, 0) - logits * labels + np.log1p(np.exp(-np.abs(logits)))).mean()
+
+
+@alternative("loss")
+def loss_by_the_plain_logarithm(logits, labels):
+    # log(1 + exp(x)) with the large part taken out; where exp(-|x|) is below eps, what is left of it is lost.
+    margins = np.where(labels > 0.5, logits, -logits)
+    return float(np.mean(np.maximum(-margins, 0) + np.log(1 + np.exp(-np.abs(margins)))))
 
 
 @alternative("loss")
@@ -287,6 +308,19 @@ def figure_with_one_cloud(scales, test_accuracies, bound):
     axes.set_xlabel("scale")
     axes.set_ylabel("accuracy")
     axes.legend()
+    return figure
+
+
+@alternative("figure")
+def figure_in_per_cent_with_its_own_legend(scales, test_accuracies, bound):
+    figure, axes = plt.subplots()
+    jitter = 0.2 * np.diff(scales).min() * np.linspace(-1, 1, len(test_accuracies))
+    for shift, row in zip(jitter, test_accuracies, strict=True):
+        axes.plot(np.asarray(scales) + shift, 100 * row, "k.", alpha=0.5)
+    axes.plot(scales, 100 * np.median(test_accuracies, axis=0), label="median of the runs")
+    axes.plot([min(scales), max(scales)], [100 * bound] * 2, linestyle=":", label="bound without order")
+    axes.set(xlabel="scale", ylabel="accuracy in per cent")
+    figure.legend(loc="upper left")
     return figure
 
 

@@ -40,10 +40,12 @@ def encoding() -> Figure:
     table, distances = figure.subplots(1, 2, width_ratios=[1.25, 1])
     positions = sinusoidal_encoding(LENGTH, WIDTH)
     image = table.imshow(positions, cmap="PuOr", vmin=-1, vmax=1, aspect="auto")
-    table.set_xticks(range(0, WIDTH, 2))
-    table.set_xlabel("column: pairs of sine and cosine, fast to slow")
+    table.set_xticks(range(WIDTH), ["sin", "cos"] * (WIDTH // 2), rotation="vertical", fontsize=8)
+    for place in range(2, WIDTH, 2):
+        table.axvline(place - 0.5, color="white", linewidth=2)
+    table.set_xlabel("pair 0 (fast) to pair 7 (slow)")
     table.set_ylabel("position")
-    table.set_title("one vector a position")
+    table.set_title("one vector per position")
     figure.colorbar(image, ax=table, label="value")
     gaps = np.linalg.norm(positions - positions[0], axis=1)
     distances.plot(gaps, color=BLUE, marker="o")
@@ -67,13 +69,15 @@ def terms() -> Figure:
         tables = logit_terms(content, scale * sinusoidal_encoding(LENGTH, WIDTH), w_q, w_k)
         for panel, table, name in zip(row, tables, names, strict=True):
             image = panel.imshow(table, cmap="PuOr", vmin=-4, vmax=4)
-            panel.set_title(f"{name}\nspread {table.std():.2f}", fontsize=9)
+            clipped_rows, clipped_columns = np.nonzero(np.abs(table) > 4)
+            panel.plot(clipped_columns, clipped_rows, ".", color="white", markersize=4)
+            panel.set_title(f"{name}\nst. dev. {table.std():.2f}", fontsize=9)
             panel.set_xticks([])
             panel.set_yticks([])
-        row[0].set_ylabel(f"positions × {scale}\nasking token")
+        row[0].set_ylabel(f"positions × {scale}\nquery")
     for panel in rows[1]:
-        panel.set_xlabel("token asked")
-    figure.colorbar(image, ax=rows, label="part of the score", shrink=0.8)
+        panel.set_xlabel("key")
+    figure.colorbar(image, ax=rows, label="part of the score (dot: beyond)", shrink=0.8, extend="both")
     return figure
 
 

@@ -31,19 +31,29 @@ def encoding_with_cosine_first(length, width):
     return encoding.reshape(length, width // 2, 2)[:, :, ::-1].reshape(length, width)
 
 
-@mutant("encoding", hint="You put all sines before all cosines. Here each sine stands beside its cosine.")
+@mutant("encoding", hint="You put all sines before all cosines. Here each sine stands beside its cosine.", frequent=True)
 def encoding_in_two_halves(length, width):
     encoding = right_sinusoidal_encoding(length, width)
     return np.concatenate([encoding[:, 0::2], encoding[:, 1::2]], axis=1)
 
 
-@mutant("encoding", hint="Your exponent is k / width; the number of the pair is doubled: 2k / width.")
+@mutant(
+    "encoding",
+    hint="Your exponent is k / width; the number of the pair is doubled: 2k / width.",
+    museum="Writing the number of the pair where twice that number belongs. The first pair is right, the table looks "
+    "right, and the hands turn too fast. *How one would notice:* at width 4 the second pair must turn by 0.01 "
+    "radians per position, not by 0.1.",
+)
 def encoding_with_half_the_exponent(length, width):
     right_sinusoidal_encoding(length, width)
     return waves_of(np.arange(length), 10000.0 ** (-np.arange(width // 2) / width))
 
 
-@mutant("encoding", hint="You double the column number. In column 2k the exponent is already the column over the width.")
+@mutant(
+    "encoding",
+    hint="You double the column number. In column 2k the exponent is already the column over the width.",
+    frequent=True,
+)
 def encoding_with_twice_the_exponent(length, width):
     right_sinusoidal_encoding(length, width)
     return waves_of(np.arange(length), 10000.0 ** (-2 * np.arange(0, width, 2) / width))
@@ -75,15 +85,22 @@ def encoding_that_speeds_up(length, width):
     return waves_of(np.arange(length), 10000.0 ** (np.arange(0, width, 2) / width))
 
 
-@mutant("encoding", hint="An odd width must raise ValueError; you leave the last sine without its cosine.")
+@mutant("encoding", hint="An odd width must raise ValueError; you leave the last sine without its cosine.", frequent=True)
 def encoding_of_any_width(length, width):
     return right_sinusoidal_encoding(length, width + width % 2)[:, :width]
+
+
+@mutant("encoding", hint="Far along, your angles lose digits: compute them in float64.")
+def encoding_in_single_precision(length, width):
+    right_sinusoidal_encoding(length, width)
+    rates = (10000.0 ** (-np.arange(0, width, 2) / width)).astype(np.float32)
+    return waves_of(np.arange(length, dtype=np.float32), rates).astype(np.float64)
 
 
 # -------------------------------------------------------------------------------------------------------- logit_terms
 
 
-@mutant("logit_terms", hint="The division by the square root of the width of the queries is missing.")
+@mutant("logit_terms", hint="The division by the square root of the width of the queries is missing.", frequent=True)
 def terms_without_scaling(content, positions, w_q, w_k):
     return tuple(table * np.sqrt(w_q.shape[1]) for table in right_logit_terms(content, positions, w_q, w_k))
 
@@ -94,13 +111,18 @@ def terms_scaled_by_the_token_width(content, positions, w_q, w_k):
     return tuple(table * factor for table in right_logit_terms(content, positions, w_q, w_k))
 
 
-@mutant("logit_terms", hint="The two mixed tables have changed places. The first word names the query, the second the key.")
+@mutant(
+    "logit_terms",
+    hint="The two mixed tables have changed places. The first word names the query, the second the key.",
+    museum="Exchanging the two mixed tables. Their sum is right, so a check of the sum alone passes. *How one would "
+    "notice:* change the content of one token; content-position changes in its row only.",
+)
 def terms_with_mixed_tables_swapped(content, positions, w_q, w_k):
     both, content_position, position_content, neither = right_logit_terms(content, positions, w_q, w_k)
     return both, position_content, content_position, neither
 
 
-@mutant("logit_terms", hint="The mixed tables are missing. A product of two sums has four terms, not two.")
+@mutant("logit_terms", hint="The mixed tables are missing. A product of two sums has four terms, not two.", frequent=True)
 def terms_without_mixed_tables(content, positions, w_q, w_k):
     tables = right_logit_terms(content, positions, w_q, w_k)
     return tables[0], np.zeros_like(tables[1]), np.zeros_like(tables[2]), tables[3]
@@ -115,7 +137,7 @@ def terms_with_a_transpose(content, positions, w_q, w_k):
     return tables[0], tables[1], tables[1].T, tables[3]
 
 
-@mutant("logit_terms", hint="Your tables run the other way: row i asks and column j is asked, so i belongs to w_q.")
+@mutant("logit_terms", hint="Your tables run the other way: row i belongs to the query of token i, so i goes with w_q.")
 def terms_transposed(content, positions, w_q, w_k):
     return tuple(table.T for table in right_logit_terms(content, positions, w_q, w_k))
 
@@ -140,10 +162,20 @@ def terms_by_subtraction(content, positions, w_q, w_k):
     return only_content, content_position, rest * np.any(positions), only_positions
 
 
+@mutant("logit_terms", hint="You compute in single precision (float32). Keep float64.")
+def terms_in_single_precision(content, positions, w_q, w_k):
+    return right_logit_terms(*(array.astype(np.float32) for array in (content, positions, w_q, w_k)))
+
+
+@mutant("logit_terms", hint="Each of your tables is divided by d, not by its square root.")
+def terms_scaled_by_the_width(content, positions, w_q, w_k):
+    return tuple(table / np.sqrt(w_q.shape[1]) for table in right_logit_terms(content, positions, w_q, w_k))
+
+
 # ------------------------------------------------------------------------------------------------------------ forward
 
 
-@mutant("forward", hint="The scores are not divided by the square root of the width.")
+@mutant("forward", hint="The scores are not divided by the square root of the width.", frequent=True)
 def forward_without_scaling(tokens, query, readout):
     return right_pooled_logits(tokens, query * np.sqrt(len(query)), readout)
 
@@ -153,7 +185,13 @@ def forward_scaled_by_the_width(tokens, query, readout):
     return right_pooled_logits(tokens, query / np.sqrt(len(query)), readout)
 
 
-@mutant("forward", hint="Your softmax runs over the examples. Each example spends a budget of its own over its tokens.")
+@mutant(
+    "forward",
+    hint="Your softmax runs over the examples. Each example spends a budget of its own over its tokens.",
+    museum="A softmax along the wrong axis: examples compete with each other. With as many examples as tokens even "
+    "the shapes fit. *How one would notice:* the weights of each example must sum to one, and an example must "
+    "get the same answer alone.",
+)
 def forward_with_softmax_over_examples(tokens, query, readout):
     scores = tokens @ query / np.sqrt(tokens.shape[2])
     growth = np.exp(scores - scores.max(axis=0))
@@ -161,14 +199,18 @@ def forward_with_softmax_over_examples(tokens, query, readout):
     return (weights * (tokens @ readout)).sum(axis=1), weights
 
 
-@mutant("forward", hint="exp overflows at large scores. Subtract the largest score of each example first.")
+@mutant("forward", hint="exp overflows at large scores. Subtract the largest score of each example first.", frequent=True)
 def forward_that_overflows(tokens, query, readout):
     growth = np.exp(tokens @ query / np.sqrt(tokens.shape[2]))
     weights = growth / growth.sum(axis=1, keepdims=True)
     return (weights * (tokens @ readout)).sum(axis=1), weights
 
 
-@mutant("forward", hint="You shift by the largest score of the whole batch, so examples far below it lose all weights.")
+@mutant(
+    "forward",
+    hint="You shift by the largest score of the whole batch, so examples far below it lose all weights.",
+    frequent=True,
+)
 def forward_with_one_shift_for_all(tokens, query, readout):
     scores = tokens @ query / np.sqrt(tokens.shape[2])
     growth = np.exp(scores - scores.max())
@@ -196,27 +238,58 @@ def forward_that_picks_one(tokens, query, readout):
     return (weights * (tokens @ readout)).sum(axis=1), weights
 
 
+@mutant("forward", hint="You compute in single precision (float32). Keep float64.")
+def forward_in_single_precision(tokens, query, readout):
+    return right_pooled_logits(*(array.astype(np.float32) for array in (tokens, query, readout)))
+
+
+@mutant("forward", hint="A small number added to the sum makes the weights sum to less than one. No example needs it.")
+def forward_with_epsilon(tokens, query, readout):
+    scores = tokens @ query / np.sqrt(tokens.shape[2])
+    growth = np.exp(scores - scores.max(axis=1, keepdims=True))
+    weights = growth / (growth.sum(axis=1, keepdims=True) + 1e-9)
+    return (weights * (tokens @ readout)).sum(axis=1), weights
+
+
+@mutant("forward", hint="You divide by the root of the number of tokens; a score is a sum over the width.")
+def forward_scaled_by_the_length(tokens, query, readout):
+    return right_pooled_logits(tokens, query * np.sqrt(tokens.shape[2] / tokens.shape[1]), readout)
+
+
 # --------------------------------------------------------------------------------------------------------------- loss
 
 
-@mutant("loss", hint="You sum over the examples. The loss is their mean, so that it does not grow with the number of them.")
+@mutant(
+    "loss",
+    hint="You sum over the examples. The loss is their mean, so that it does not grow with the number of them.",
+    frequent=True,
+)
 def loss_summed(logits, labels):
     return right_logistic_loss(logits, labels) * len(logits)
 
 
-@mutant("loss", hint="exp overflows, or the logarithm meets a zero. Use log(1 + exp(x)) in a form that is stable.")
+@mutant(
+    "loss",
+    hint="exp overflows, or the logarithm meets a zero. Use log(1 + exp(x)) in a form that is stable.",
+    museum="The formula typed as it stands: a sigmoid, then its logarithm. It is right until an answer is sure and "
+    "wrong, and then it is infinite or NaN. *How one would notice:* a logit of -800 for label 1 must cost 800.",
+)
 def loss_that_overflows(logits, labels):
     p = 1 / (1 + np.exp(-logits))
     return float(-np.mean(labels * np.log(p) + (1 - labels) * np.log(1 - p)))
 
 
-@mutant("loss", hint="You clip the probabilities. Then a very sure and wrong answer costs too little: work with the logits.")
+@mutant(
+    "loss",
+    hint="You clip the probabilities. Then a very sure and wrong answer costs too little: work with the logits.",
+    frequent=True,
+)
 def loss_clipped(logits, labels):
     p = np.clip(0.5 + 0.5 * np.tanh(logits / 2), 1e-12, 1 - 1e-12)
     return float(-np.mean(np.where(labels > 0.5, np.log(p), np.log(1 - p))))
 
 
-@mutant("loss", hint="You multiply logits by labels as if labels were -1 and 1; here they are 0 and 1.")
+@mutant("loss", hint="You multiply logits by labels as if labels were -1 and 1; here they are 0 and 1.", frequent=True)
 def loss_of_signed_labels(logits, labels):
     return float(np.logaddexp(0, -labels * logits).mean())
 
@@ -231,7 +304,7 @@ def loss_in_bits(logits, labels):
     return right_logistic_loss(logits, labels) / np.log(2)
 
 
-@mutant("loss", hint="Your labels are turned round: a positive logit speaks for label 1.")
+@mutant("loss", hint="Your labels are exchanged: a positive logit speaks for label 1.")
 def loss_of_the_other_label(logits, labels):
     return right_logistic_loss(logits, 1 - labels)
 
@@ -239,6 +312,17 @@ def loss_of_the_other_label(logits, labels):
 @mutant("loss", hint="That is the squared error of the probability. The logistic loss is -log of the probability.")
 def loss_squared(logits, labels):
     return float(np.mean((0.5 + 0.5 * np.tanh(logits / 2) - labels) ** 2))
+
+
+@mutant("loss", hint="You compute in single precision (float32). Keep float64.")
+def loss_in_single_precision(logits, labels):
+    return float(right_logistic_loss(logits.astype(np.float32), labels.astype(np.float32)))
+
+
+@mutant("loss", hint="A small number inside the logarithm makes every answer cheaper. Work with the logits instead.")
+def loss_with_epsilon(logits, labels):
+    p = 0.5 + 0.5 * np.tanh(logits / 2)
+    return float(-np.mean(np.log(np.where(labels > 0.5, p, 1 - p) + 1e-7)))
 
 
 # ---------------------------------------------------------------------------------------------------------- gradients
@@ -257,6 +341,9 @@ def by_hand(tokens, labels, query, readout, slope_of_weights):
 @mutant(
     "gradients",
     hint="The softmax Jacobian is diag(a) - a a^T. You have its first term only: raising one weight lowers the others.",
+    museum="Only the first term of the softmax Jacobian: raising a score raises its own weight, and nobody pays for "
+    "it. Training still works a little. *How one would notice:* where all tokens of an example have the same "
+    "value, the query's gradient must vanish.",
 )
 def gradients_with_half_a_jacobian(tokens, labels, query, readout):
     return by_hand(tokens, labels, query, readout, lambda weights, by_weight: weights * by_weight)
@@ -267,23 +354,31 @@ def gradients_with_the_diagonal_only(tokens, labels, query, readout):
     return by_hand(tokens, labels, query, readout, lambda weights, by_weight: weights * (1 - weights) * by_weight)
 
 
-@mutant("gradients", hint="The scores are divided by the square root of the width, and so is the gradient of the query.")
+@mutant(
+    "gradients",
+    hint="The scores are divided by the square root of the width, and so is the gradient of the query.",
+    frequent=True,
+)
 def gradients_without_scaling(tokens, labels, query, readout):
     by_query, by_readout = right_loss_gradients(tokens, labels, query, readout)
     return by_query * np.sqrt(tokens.shape[2]), by_readout
 
 
-@mutant("gradients", hint="You sum over the examples. The loss is a mean, so divide by their number.")
+@mutant("gradients", hint="You sum over the examples. The loss is a mean, so divide by their number.", frequent=True)
 def gradients_summed(tokens, labels, query, readout):
     return tuple(gradient * len(tokens) for gradient in right_loss_gradients(tokens, labels, query, readout))
 
 
-@mutant("gradients", hint="Your signs are turned round: the slope by the logit is sigmoid(z) - label.")
+@mutant("gradients", hint="Your signs are reversed: the slope by the logit is sigmoid(z) - label.")
 def gradients_downhill(tokens, labels, query, readout):
     return tuple(-gradient for gradient in right_loss_gradients(tokens, labels, query, readout))
 
 
-@mutant("gradients", hint="You treat the weights as constants. The query moves the scores, and with them the weights.")
+@mutant(
+    "gradients",
+    hint="You treat the weights as constants. The query moves the scores, and with them the weights.",
+    frequent=True,
+)
 def gradients_with_constant_weights(tokens, labels, query, readout):
     by_query, by_readout = right_loss_gradients(tokens, labels, query, readout)
     return np.zeros_like(by_query), by_readout
@@ -316,22 +411,50 @@ def gradients_by_small_steps(tokens, labels, query, readout):
     )
 
 
+@mutant(
+    "gradients", hint="1 / (1 + exp(-z)) overflows for very negative logits. Write the sigmoid in a form that is stable."
+)
+def gradients_with_an_unstable_sigmoid(tokens, labels, query, readout):
+    logits, weights = right_pooled_logits(tokens, query, readout)
+    error = (1 / (1 + np.exp(-logits)) - labels) / len(tokens)
+    by_score = error[:, None] * weights * (tokens @ readout - logits[:, None])
+    by_query = np.einsum("nl,nld->d", by_score, tokens) / np.sqrt(tokens.shape[2])
+    return by_query, np.einsum("n,nl,nld->d", error, weights, tokens)
+
+
+@mutant("gradients", hint="You compute in single precision (float32). Keep float64.")
+def gradients_in_single_precision(tokens, labels, query, readout):
+    single = [array.astype(np.float32) for array in (tokens, labels, query, readout)]
+    return tuple(gradient.astype(np.float64) for gradient in right_loss_gradients(*single))
+
+
+@mutant("gradients", hint="You divide the query's gradient by the width; the scores are divided by its square root.")
+def gradients_scaled_by_the_width(tokens, labels, query, readout):
+    by_query, by_readout = right_loss_gradients(tokens, labels, query, readout)
+    return by_query / np.sqrt(tokens.shape[2]), by_readout
+
+
 # --------------------------------------------------------------------------------------------------------------- adam
 
 
-@mutant("adam", hint="The averages start at zero and are too small at first. Divide them by 1 - beta^step.")
+@mutant(
+    "adam",
+    hint="The averages start at zero and are too small at first. Divide them by 1 - beta^step.",
+    museum="Leaving out both corrections. The first step is then 3.16 learning rates long, and after some hundred "
+    "steps nothing shows. *How one would notice:* the first step must be one learning rate long.",
+)
 def adam_without_correction(theta, gradient, m, v, step, lr=0.01, beta1=0.9, beta2=0.999, eps=1e-8):
     m, v = beta1 * m + (1 - beta1) * gradient, beta2 * v + (1 - beta2) * gradient**2
     return theta - lr * m / (np.sqrt(v) + eps), m, v
 
 
-@mutant("adam", hint="You correct m and not v. Each average has a correction of its own.")
+@mutant("adam", hint="You correct m and not v. Each average has a correction of its own.", frequent=True)
 def adam_with_half_the_correction(theta, gradient, m, v, step, lr=0.01, beta1=0.9, beta2=0.999, eps=1e-8):
     m, v = beta1 * m + (1 - beta1) * gradient, beta2 * v + (1 - beta2) * gradient**2
     return theta - lr * m / (1 - beta1**step) / (np.sqrt(v) + eps), m, v
 
 
-@mutant("adam", hint="You hand back the corrected averages. They would be corrected again in the next step.")
+@mutant("adam", hint="You hand back the corrected averages. They would be corrected again in the next step.", frequent=True)
 def adam_that_keeps_the_correction(theta, gradient, m, v, step, lr=0.01, beta1=0.9, beta2=0.999, eps=1e-8):
     moved, m, v = right_adam_step(theta, gradient, m, v, step, lr, beta1, beta2, eps)
     return moved, m / (1 - beta1**step), v / (1 - beta2**step)
@@ -347,6 +470,26 @@ def adam_with_eps_under_the_root(theta, gradient, m, v, step, lr=0.01, beta1=0.9
 def adam_uphill(theta, gradient, m, v, step, lr=0.01, beta1=0.9, beta2=0.999, eps=1e-8):
     moved, m, v = right_adam_step(theta, gradient, m, v, step, lr, beta1, beta2, eps)
     return 2 * theta - moved, m, v
+
+
+@mutant("adam", hint="You return the step. Add it to theta: the new theta is asked for.", frequent=True)
+def adam_returns_the_step(theta, gradient, m, v, step, lr=0.01, beta1=0.9, beta2=0.999, eps=1e-8):
+    moved, m, v = right_adam_step(theta, gradient, m, v, step, lr, beta1, beta2, eps)
+    return moved - theta, m, v
+
+
+@mutant("adam", hint="You add eps before the correction of v. It is added to the root of the corrected average.")
+def adam_with_eps_before_correction(theta, gradient, m, v, step, lr=0.01, beta1=0.9, beta2=0.999, eps=1e-8):
+    _, m, v = right_adam_step(theta, gradient, m, v, step, lr, beta1, beta2, eps)
+    rate = lr * np.sqrt(1 - beta2**step) / (1 - beta1**step)
+    return theta - rate * m / (np.sqrt(v) + eps), m, v
+
+
+@mutant("adam", hint="You compute in single precision (float32). Keep float64.")
+def adam_in_single_precision(theta, gradient, m, v, step, lr=0.01, beta1=0.9, beta2=0.999, eps=1e-8):
+    arrays = [np.asarray(array, dtype=np.float32) for array in (theta, gradient, m, v)]
+    moved = right_adam_step(*arrays, step, lr, beta1, beta2, eps)
+    return tuple(np.asarray(array, dtype=np.float64) for array in moved)
 
 
 @mutant("adam", hint="v averages the squares of the slopes; you average the slopes themselves.")
@@ -373,7 +516,7 @@ def adam_without_the_root(theta, gradient, m, v, step, lr=0.01, beta1=0.9, beta2
     return theta - lr * m / (1 - beta1**step) / (v / (1 - beta2**step) + eps), m, v
 
 
-@mutant("adam", hint="You use fixed settings instead of the arguments lr, beta1, beta2 and eps.")
+@mutant("adam", hint="You use fixed settings instead of the arguments lr, beta1, beta2 and eps.", frequent=True)
 def adam_with_fixed_settings(theta, gradient, m, v, step, lr=0.01, beta1=0.9, beta2=0.999, eps=1e-8):
     return right_adam_step(theta, gradient, m, v, step, lr)
 
@@ -390,19 +533,28 @@ def descend(tokens, labels, query, readout, steps, update):
     return theta[0], theta[1]
 
 
-@mutant("train", hint="You follow the plain slope. Use adam_step, which gives every number a step of its own size.")
+@mutant(
+    "train",
+    hint="You follow the plain slope. Use adam_step, which gives every number a step of its own size.",
+    frequent=True,
+)
 def train_by_plain_descent(tokens, labels, query, readout, steps=1500, lr=0.01):
     return descend(tokens, labels, query, readout, steps, lambda theta, slope, m, v, step: (theta - lr * slope, m, v))
 
 
-@mutant("train", hint="You pass the same step number each time. The correction needs 1, 2, 3, ...")
+@mutant("train", hint="You pass the same step number each time. The correction needs 1, 2, 3, ...", frequent=True)
 def train_always_at_step_one(tokens, labels, query, readout, steps=1500, lr=0.01):
     return descend(
         tokens, labels, query, readout, steps, lambda theta, slope, m, v, step: right_adam_step(theta, slope, m, v, 1, lr)
     )
 
 
-@mutant("train", hint="You set m and v back to zero at every step. Keep what adam_step hands back.")
+@mutant(
+    "train",
+    hint="You set m and v back to zero at every step. Keep what adam_step hands back.",
+    museum="Starting m and v anew inside the loop. Adam then follows the sign of the last slope only. *How one would "
+    "notice:* with a slope that keeps its sign, twenty steps must move a number by twenty learning rates.",
+)
 def train_that_forgets(tokens, labels, query, readout, steps=1500, lr=0.01):
     return descend(
         tokens,
@@ -468,6 +620,24 @@ def train_on_batches(tokens, labels, query, readout, steps=1500, lr=0.01):
     return theta[0], theta[1]
 
 
+@mutant("train", hint="You take batches of 256 examples where there are more. Every step uses the slope over all examples.")
+def train_on_large_batches(tokens, labels, query, readout, steps=1500, lr=0.01):
+    theta = np.stack([query, readout])
+    m, v = np.zeros_like(theta), np.zeros_like(theta)
+    for step in range(1, steps + 1):
+        parts = -(-len(labels) // 256)
+        part = slice(step % parts, None, parts)
+        slope = np.stack(right_loss_gradients(tokens[part], labels[part], *theta))
+        theta, m, v = right_adam_step(theta, slope, m, v, step, lr)
+    return theta[0], theta[1]
+
+
+@mutant("train", hint="You compute in single precision (float32). Keep float64.")
+def train_in_single_precision(tokens, labels, query, readout, steps=1500, lr=0.01):
+    single = [array.astype(np.float32) for array in (tokens, labels, query, readout)]
+    return tuple(array.astype(np.float32) for array in right_train(*single, steps, lr))
+
+
 # -------------------------------------------------------------------------------------------------------------- sweep
 
 
@@ -476,7 +646,9 @@ def measured(sets, trained):
     return [((right_pooled_logits(tokens, *trained)[0] > 0) == (labels > 0.5)).mean() for tokens, labels in sets]
 
 
-@mutant("sweep", hint="You go on from the weights of the scale before. Every scale starts from the given start.")
+@mutant(
+    "sweep", hint="You go on from the weights of the scale before. Every scale starts from the given start.", frequent=True
+)
 def sweep_that_goes_on(train_set, test_set, positions, query, readout, scales, steps=1500, lr=0.01):
     table, trained = [], (query, readout)
     for scale in scales:
@@ -486,7 +658,13 @@ def sweep_that_goes_on(train_set, test_set, positions, query, readout, scales, s
     return np.array(table)
 
 
-@mutant("sweep", hint="The test set has no positions in your sweep. The model must see the kind of input it was trained on.")
+@mutant(
+    "sweep",
+    hint="The test set has no positions in your sweep. The model must see the kind of input it was trained on.",
+    museum="Adding positions to the train set only. The model looks for a mark that the test set does not carry, and "
+    "test accuracy falls as the scale grows. *How one would notice:* train and test accuracy lie far apart at "
+    "scale 3.",
+)
 def sweep_with_a_bare_test_set(train_set, test_set, positions, query, readout, scales, steps=1500, lr=0.01):
     table = []
     for scale in scales:
@@ -505,7 +683,7 @@ def sweep_sorted(train_set, test_set, positions, query, readout, scales, steps=1
     return right_position_sweep(train_set, test_set, positions, query, readout, sorted(scales), steps, lr)
 
 
-@mutant("sweep", hint="You return percentages. An accuracy is a share between 0 and 1.")
+@mutant("sweep", hint="You return percentages. An accuracy is a share between 0 and 1.", frequent=True)
 def sweep_in_percent(*arguments, **settings):
     return 100 * right_position_sweep(*arguments, **settings)
 
@@ -534,13 +712,22 @@ def sweep_that_peeks(train_set, test_set, positions, query, readout, scales, ste
     return np.array(table)
 
 
-@mutant("sweep", hint="A logit of exactly zero counts as a prediction of 0: use >, not >=.")
+@mutant("sweep", hint="A logit of exactly zero counts as a prediction of 0: use >, not >=.", frequent=True)
 def sweep_where_zero_says_one(train_set, test_set, positions, query, readout, scales, steps=1500, lr=0.01):
     table = []
     for scale in scales:
         sets = [(tokens + scale * positions, labels) for tokens, labels in (train_set, test_set)]
         trained = right_train(*sets[0], query, readout, steps, lr)
         table.append([((right_pooled_logits(tokens, *trained)[0] >= 0) == (labels > 0.5)).mean() for tokens, labels in sets])
+    return np.array(table)
+
+
+@mutant("sweep", hint="lr or steps do not reach `train`. Pass both on.")
+def sweep_with_the_usual_rate(train_set, test_set, positions, query, readout, scales, steps=1500, lr=0.01):
+    table = []
+    for scale in scales:
+        sets = [(tokens + scale * positions, labels) for tokens, labels in (train_set, test_set)]
+        table.append(measured(sets, right_train(*sets[0], query, readout, steps)))
     return np.array(table)
 
 
@@ -553,7 +740,12 @@ def lines_of(figure):
     return seeds, median, bound
 
 
-@mutant("figure", hint="Your curve shows means. One seed that fails moves a mean far; draw medians.")
+@mutant(
+    "figure",
+    hint="Your curve shows means. One seed that fails moves a mean far; draw medians.",
+    museum="Drawing means. One run that fails moves the curve by a tenth, and the curve shows a number that no run "
+    "has. *How one would notice:* put in three runs, one of them bad, and look where the line goes.",
+)
 def figure_of_means(scales, test_accuracies, bound):
     figure = right_sweep_figure(scales, test_accuracies, bound)
     lines_of(figure)[1].set_ydata(np.mean(test_accuracies, axis=0))
@@ -578,7 +770,7 @@ def figure_with_a_short_bound(scales, test_accuracies, bound):
     return figure
 
 
-@mutant("figure", hint="The single seeds are missing. Draw every accuracy as a marker.")
+@mutant("figure", hint="The single seeds are missing. Draw every accuracy as a marker.", frequent=True)
 def figure_without_seeds(scales, test_accuracies, bound):
     figure = right_sweep_figure(scales, test_accuracies, bound)
     for line in lines_of(figure)[0]:
@@ -594,7 +786,7 @@ def figure_with_connected_seeds(scales, test_accuracies, bound):
     return figure
 
 
-@mutant("figure", hint="A legend is missing, so a reader cannot tell the bound from the median.")
+@mutant("figure", hint="A legend is missing, so a reader cannot tell the bound from the median.", frequent=True)
 def figure_without_legend(scales, test_accuracies, bound):
     figure = right_sweep_figure(scales, test_accuracies, bound)
     figure.axes[0].get_legend().remove()
@@ -620,6 +812,26 @@ def figure_against_counts(scales, test_accuracies, bound):
     return right_sweep_figure(list(range(len(scales))), test_accuracies, bound)
 
 
+@mutant("figure", hint="Your markers cannot be seen: they are transparent or have no size.", frequent=True)
+def figure_with_invisible_seeds(scales, test_accuracies, bound):
+    figure = right_sweep_figure(scales, test_accuracies, bound)
+    for line in lines_of(figure)[0]:
+        line.set_alpha(0)
+    return figure
+
+
+@mutant("figure", hint="Your bound cannot be seen: its line has no width or is transparent.")
+def figure_with_an_invisible_bound(scales, test_accuracies, bound):
+    figure = right_sweep_figure(scales, test_accuracies, bound)
+    lines_of(figure)[2].set_linewidth(0)
+    return figure
+
+
+@mutant("figure", hint="Medians are in per cent and the bound is a share, or the other way round. Use one unit.")
+def figure_with_two_units(scales, test_accuracies, bound):
+    return right_sweep_figure(scales, 100 * np.asarray(test_accuracies), bound)
+
+
 # --------------------------------------------------------------------------------------------------------------- time
 
 
@@ -628,7 +840,7 @@ def embed_rounded_times(times, width, span=20.0):
     return right_embed_time(np.round(span * times) / span, width, span)
 
 
-@mutant("time", hint="You leave the span out, so the embedding hardly turns while time runs from 0 to 1.")
+@mutant("time", hint="You leave the span out, so the embedding hardly turns while time runs from 0 to 1.", frequent=True)
 def embed_time_without_span(times, width, span=20.0):
     return right_embed_time(times, width, 1.0)
 
@@ -652,6 +864,9 @@ def error_without_bias(train_set, test_set, layer, ridge=1e-4):
     "time",
     replaces="readout_error",
     hint="Your ridge stands against a sum over examples; the equation has a mean, so the ridge counts n times.",
+    museum="Adding the ridge to a sum over examples where the formula has a mean: the ridge is then n times too weak. "
+    "With a small ridge the error hardly moves. *How one would notice:* one unit, two examples and a ridge of "
+    "3/4 can be solved on paper.",
 )
 def error_with_a_weak_ridge(train_set, test_set, layer, ridge=1e-4):
     return right_readout_error(train_set, test_set, layer, ridge / len(train_set[1]))
@@ -662,7 +877,7 @@ def error_with_a_root(train_set, test_set, layer, ridge=1e-4):
     return float(np.sqrt(right_readout_error(train_set, test_set, layer, ridge)))
 
 
-@mutant("time", replaces="time_errors", hint="The two errors have changed places: the scalar's comes first.")
+@mutant("time", replaces="time_errors", hint="The two errors have changed places: the scalar's comes first.", frequent=True)
 def errors_swapped(train_set, test_set, scalar_layer, embedded_layer, span=20.0):
     return right_time_errors(train_set, test_set, scalar_layer, embedded_layer, span)[::-1]
 

@@ -3,22 +3,36 @@
 Expected values come from formulas written out here; a student reads no more than title and hint.
 
 Training is graded on fixed data from a fixed start, so that a right answer does not depend on luck:
-- Up to a hundred steps, right answers differ by rounding.
-- After 1500 steps they may not: near a minimum Adam divides small slopes by small averages, and a rounding can grow to
-  1e-4 and more. There only losses and accuracies are graded.
+- Up to a hundred steps, right answers differ by rounding, and by where they add eps.
+- After 1500 steps they may differ more: near a minimum Adam divides small slopes by small averages, and a rounding can grow
+  to 1e-4 and more. There only losses and accuracies are graded.
 `benchmarks/ps3_false_alarms.py` measures both, and the bands, over many data sets.
+
+Precision is graded once in each question. Everywhere else an answer in float32 passes.
 """
 
 import math
 
 import numpy as np
 
-from autograder.testing import array, close, figure, graded, parts, refuses, require, rounding, same, scalar, shown, text
+from autograder.testing import (
+    array,
+    close,
+    computed_once,
+    figure,
+    graded,
+    parts,
+    require,
+    rounding,
+    scalar,
+    shown,
+    text,
+)
 
-# Answers of size one that took at most a few dozen roundings.
-ROUNDED = rounding(1, 64)
-# Parameters after at most a hundred steps; see above. The mistakes we know of move them by more than 1e-4.
-SHORT_RUN = 1e-9
+# Where a test is about something else than precision: a hundred roundings of float32.
+LOOSE = 1e-5
+# Parameters after at most a hundred steps. Wherever eps = 1e-8 stands, it moves them by less than 2e-5; so does float32.
+SHORT_RUN = 1e-4
 # The train loss after 1500 steps; see above.
 LOSS_AFTER_ALL = 5e-4
 
@@ -44,7 +58,7 @@ def plain_pooling(tokens, query, readout):
     for example in tokens:
         scores = [float(query @ token) / math.sqrt(len(query)) for token in example]
         growth = [math.exp(score - max(scores)) for score in scores]
-        weights.append([one / sum(growth) for one in growth])
+        weights.append([part / sum(growth) for part in growth])
         logits.append(sum(weight * float(readout @ token) for weight, token in zip(weights[-1], example, strict=True)))
     return np.array(logits), np.array(weights)
 
@@ -95,40 +109,16 @@ def test_encoding_of_other_sizes(student):
     for length, width in ((1, 2), (8, 16), (5, 6), (30, 10)):
         name = f"sinusoidal_encoding({length}, {width})"
         encoding = array(student.sinusoidal_encoding(length, width), shape=(length, width), name=name)
-        # The angle, up to 30, carries the roundings of the rate.
-        close(encoding, plain_encoding(length, width), atol=rounding(length, 64), name=name)
+        close(encoding, plain_encoding(length, width), atol=LOOSE, name=name)
 
 
-@graded("encoding", points=1, hint="A shift turns each pair by a fixed angle: sine and cosine must share one angle.")
-def test_shift_is_a_rotation(student):
-    """Moving along the sequence turns every pair by an angle that does not depend on where you start."""
-    width = 8
-    encoding = array(student.sinusoidal_encoding(40, width), shape=(40, width), name="sinusoidal_encoding(40, 8)")
-    pairs = encoding[:, 1::2] + 1j * encoding[:, 0::2]
-    close(np.abs(pairs), np.ones((40, 4)), atol=ROUNDED, name="the length of each pair of sine and cosine")
-    for shift in (1, 7):
-        turned = pairs[:-shift] * np.exp(1j * shift * 10000.0 ** (-np.arange(0, width, 2) / width))
-        moved = pairs[shift:]
-        name = f"the encoding moved by {shift}"
-        close(np.stack([moved.real, moved.imag]), np.stack([turned.real, turned.imag]), atol=rounding(40, 64), name=name)
-
-
-@graded("encoding", points=1, hint="Far along, slow pairs have turned too. Is any angle rounded, wrapped or clipped?")
+@graded("encoding", points=1, hint="Far along, slow pairs have turned too. Is any angle rounded, wrapped, or in float32?")
 def test_encoding_far_along(student):
-    """Positions in the thousands still get the right angles."""
+    """Positions in the thousands still get the right angles, in double precision."""
     name = "sinusoidal_encoding(6000, 4)"
     encoding = array(student.sinusoidal_encoding(6000, 4), shape=(6000, 4), name=name)
+    # The angle, up to 6000, carries the roundings of the rate.
     close(encoding, plain_encoding(6000, 4), atol=rounding(6000, 64), name=name)
-
-
-@graded("encoding", points=1, hint="The docstring says what to do with an odd width, and that the least width is two.")
-def test_odd_width_is_refused(student):
-    """An odd width raises ValueError, an even one does not."""
-    for width in (1, 3, 7):
-        refuses(student.sinusoidal_encoding, 4, width, name=f"sinusoidal_encoding(4, {width})", why="a width is odd")
-    name = "sinusoidal_encoding(2, 2)"
-    expected = [[0, 1], [math.sin(1), math.cos(1)]]
-    close(array(student.sinusoidal_encoding(2, 2), shape=(2, 2), name=name), expected, atol=ROUNDED, name=name)
 
 
 # -------------------------------------------------------------------------------------------------------- logit_terms
@@ -141,45 +131,23 @@ def four(value, length):
     return [array(table, shape=(length, length), name=name) for table, name in zip(tables, TERMS, strict=True)]
 
 
-@graded("logit_terms", points=1, hint="Rows ask, columns are asked; divide by the root of the width of the queries.")
+@graded(
+    "logit_terms",
+    points=1,
+    hint="Row i belongs to a query, column j to a key; divide by the root of the queries' width.",
+)
 def test_each_table_is_right(student, rng):
-    """Each table is right on its own, for queries narrower and wider than the tokens."""
+    """Each table is right on its own, in double precision, for queries narrower and wider than the tokens."""
     for length, width, d in ((3, 4, 2), (6, 3, 5), (1, 2, 4)):
         content, positions = rng.normal(size=(2, length, width))
         w_q, w_k = rng.normal(size=(2, width, d))
         tables = four(student.logit_terms(content, positions, w_q, w_k), length)
         pairs = [(left, right) for left in (content, positions) for right in (content, positions)]
         for (left, right), table, name in zip(pairs, tables, TERMS, strict=True):
-            expected = np.array([[(one @ w_q) @ (other @ w_k) for other in right] for one in left]) / math.sqrt(d)
-            close(table, expected, atol=rounding(100, 64), name=name)
-
-
-@graded("logit_terms", points=1, hint="How often does the scale of the positions enter each of the four products?")
-def test_tables_grow_with_the_scale(student, rng):
-    """Stronger positions change each table by its own power of the scale."""
-    content, positions = rng.normal(size=(2, 5, 4))
-    w_q, w_k = rng.normal(size=(2, 4, 4))
-    before = four(student.logit_terms(content, positions, w_q, w_k), 5)
-    after = four(student.logit_terms(content, 3 * positions, w_q, w_k), 5)
-    for factor, one, other, name in zip((1, 3, 3, 9), before, after, TERMS, strict=True):
-        require(np.abs(one).max() > 0.01, f"{name} is empty; it must compare its two parts")
-        close(other, factor * one, atol=rounding(1000, 64), name=f"{name}, positions times 3")
-
-
-@graded("logit_terms", points=1, hint="content_position: what the asking token holds, against where the asked one stands.")
-def test_tables_depend_on_the_right_side(student, rng):
-    """Changing the content of one token touches only its own row or column in the mixed tables."""
-    content, positions = rng.normal(size=(2, 4, 6))
-    w_q, w_k = rng.normal(size=(2, 6, 3))
-    before = four(student.logit_terms(content, positions, w_q, w_k), 4)
-    changed = content.copy()
-    changed[2] += 1.0
-    after = four(student.logit_terms(changed, positions, w_q, w_k), 4)
-    moved = [np.abs(one - other) > 1e-9 for one, other in zip(before, after, strict=True)]
-    token = np.arange(4) == 2
-    row, column = np.broadcast_to(token[:, None], (4, 4)), np.broadcast_to(token[None], (4, 4))
-    for entries, expected, name in zip(moved, (row | column, row, column, np.zeros_like(row)), TERMS, strict=True):
-        same(entries, expected, name=f"entries of {name} that change with token 2")
+            expected = np.array([[(row @ w_q) @ (column @ w_k) for column in right] for row in left]) / math.sqrt(d)
+            # Two sums of `width` products and one of `d`, each of terms no larger than `largest`.
+            largest = np.abs(left).max() * np.abs(w_q).max() * np.abs(right).max() * np.abs(w_k).max() * width**2 * d
+            close(table, expected, atol=rounding(largest, 8), name=name)
 
 
 @graded("logit_terms", points=1, hint="Multiply out. A table that is what remains after subtracting others is not exact.")
@@ -187,13 +155,13 @@ def test_small_tables_survive_large_ones(student, rng):
     """Each table is exact to its own size, even if another is larger by many orders of magnitude."""
     content, positions = rng.normal(size=(2, 4, 5))
     w_q, w_k = rng.normal(size=(2, 5, 5))
-    for sizes in ((1.0, 1e7), (1e7, 1.0)):
+    for sizes in ((1.0, 1e15), (1e15, 1.0)):  # 1e30 is a number in float32 too
         tables = four(student.logit_terms(sizes[0] * content, sizes[1] * positions, w_q, w_k), 4)
-        scales = [one * other for one in sizes for other in sizes]
+        scales = [first * second for first in sizes for second in sizes]
         pairs = [(left, right) for left in (content, positions) for right in (content, positions)]
         for (left, right), scale, table, name in zip(pairs, scales, tables, TERMS, strict=True):
             expected = scale * (left @ w_q) @ (right @ w_k).T / math.sqrt(5)
-            close(table, expected, atol=rounding(100 * scale, 64), name=name)
+            close(table, expected, atol=100 * LOOSE * scale, name=name)
 
 
 # ------------------------------------------------------------------------------------------------------------ forward
@@ -207,52 +175,43 @@ def pooled(student, tokens, query, readout):
 
 @graded("forward", points=1, hint="Scores are divided by the root of the width; weights run over the tokens of one example.")
 def test_pooling_of_other_sizes(student, rng):
-    """Logits and weights are right for many sizes, one example and one token included."""
-    for n, length, width in ((4, 5, 3), (3, 3, 3), (1, 6, 2), (5, 1, 4)):
+    """Logits and weights are right for many sizes, one example and one token included, in double precision."""
+    for n, length, width in ((4, 5, 3), (3, 3, 3), (1, 6, 2), (5, 1, 4), (20, 8, 16)):
         tokens, query, readout = rng.normal(size=(n, length, width)), rng.normal(size=width), rng.normal(size=width)
         logits, weights = pooled(student, tokens, query, readout)
         expected = plain_pooling(tokens, query, readout)
-        close(weights, expected[1], atol=ROUNDED, name="weights")
-        close(logits, expected[0], atol=rounding(20, 64), name="logits")
+        # A score is a sum of `width` products, each rounded, and an error of a score becomes a relative error of a weight.
+        scores, values = (np.abs(tokens) @ np.abs(vector) for vector in (query, readout))
+        in_weights = rounding(1 + scores.max(), 2 * width + 16)
+        close(weights, expected[1], atol=in_weights, name="weights")
+        close(logits, expected[0], atol=values.max() * (in_weights + rounding(1, 2 * (width + length))), name="logits")
 
 
-@graded("forward", points=1, hint="Without positions, does anything in your code know where a token stands?")
-def test_pooling_ignores_order(student, rng, ledger):
-    """Reordering the tokens of an example reorders the weights and leaves the logit alone."""
+@graded("forward", points=1, hint="Without positions, does anything in your code know where a token stands? Is exp safe?")
+def test_pooling_of_sets(student, rng, ledger):
+    """Reordering the tokens reorders the weights and leaves the logit alone, and scores of 1e4 do no harm."""
     tokens, query, readout = rng.normal(size=(6, 8, 16)), rng.normal(size=16), rng.normal(size=16)
     order = rng.permutation(8)
     logits, weights = pooled(student, tokens, query, readout)
     moved_logits, moved_weights = pooled(student, tokens[:, order], query, readout)
     # The reordering says nothing about the values themselves.
-    close(weights, plain_pooling(tokens, query, readout)[1], atol=ROUNDED, name="weights")
-    close(moved_weights, weights[:, order], atol=ROUNDED, name="weights of reordered tokens")
-    scale = np.abs(tokens @ readout).max()
-    close(moved_logits, logits, atol=ledger.tolerance("D1-4") * scale, name="logits of reordered tokens")
-
-
-@graded("forward", points=1, hint="exp overflows near 710. Which shift of the scores of one example changes no weight?")
-def test_pooling_is_stable(student):
-    """Very large scores give the right weights; each example is shifted by its own largest score."""
+    close(weights, plain_pooling(tokens, query, readout)[1], atol=LOOSE, name="weights")
+    close(moved_weights, weights[:, order], atol=LOOSE, name="weights of reordered tokens")
+    # On paper the gap is zero; the roundings of float32 are graded elsewhere.
+    exact = np.full(6, ledger.value("D1-4", "exact_gap"))
+    close(
+        moved_logits - logits,
+        exact,
+        atol=LOOSE * np.abs(tokens @ readout).max(),
+        name="what a reordering does to the logits",
+    )
     tokens = np.zeros((3, 3, 4))
     tokens[:, :, 0] = [[1.0, 0.0, -1.0], [-1.0, -1.0, -1.0], [0.0, 0.0, -1.0]]
     tokens[:, :, 1] = [1.0, 2.0, 4.0]
     logits, weights = pooled(student, tokens, np.array([2e4, 0.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0, 0.0]))
     expected = np.array([[1, 0, 0], [1 / 3, 1 / 3, 1 / 3], [1 / 2, 1 / 2, 0]])
-    close(weights, expected, atol=ROUNDED, name="weights")
-    close(logits, expected @ [1.0, 2.0, 4.0], atol=rounding(4, 64), name="logits")
-
-
-@graded("forward", points=1, hint="Examples do not see each other: no sum or maximum runs over them.")
-def test_examples_are_independent(student, rng):
-    """An example gets the same logit alone and in company."""
-    tokens, query, readout = rng.normal(size=(6, 4, 5)), rng.normal(size=5), rng.normal(size=5)
-    tokens *= np.array([0.01, 0.1, 1.0, 1.0, 10.0, 100.0])[:, None, None]
-    logits, weights = pooled(student, tokens, query, readout)
-    for place in range(6):
-        alone, alone_weights = pooled(student, tokens[place : place + 1], query, readout)
-        close(alone_weights[0], weights[place], atol=rounding(100, 64), name="weights of an example alone")
-        close(alone[0], logits[place], atol=rounding(1000, 64), name="logit of an example alone")
-    close(weights, plain_pooling(tokens, query, readout)[1], atol=rounding(100, 64), name="weights")
+    close(weights, expected, atol=LOOSE, name="weights at scores of 1e4")
+    close(logits, expected @ [1.0, 2.0, 4.0], atol=4 * LOOSE, name="logits at scores of 1e4")
 
 
 # --------------------------------------------------------------------------------------------------------------- loss
@@ -260,7 +219,7 @@ def test_examples_are_independent(student, rng):
 
 @graded("loss", points=1, hint="Each example costs -log of the probability of its own label. What does label 0 cost?")
 def test_loss_by_definition(student, rng):
-    """The loss is right on random examples of both labels."""
+    """The loss is right on random examples of both labels, in double precision; doubling the examples leaves it alone."""
     for n in (1, 7, 40):
         logits, labels = 2 * rng.normal(size=n), (rng.random(n) < 0.5).astype(float)
         probabilities = [1 / (1 + math.exp(-logit)) for logit in logits]
@@ -269,6 +228,8 @@ def test_loss_by_definition(student, rng):
         # 1 - p cancels up to three digits at these logits.
         loss = scalar(student.logistic_loss(logits, labels), name=name)
         close(loss, sum(costs) / n, atol=rounding(10, 1000), name=name)
+        twice = scalar(student.logistic_loss(np.tile(logits, 2), np.tile(labels, 2)), name=f"{name}, each twice")
+        close(twice, sum(costs) / n, atol=10 * LOOSE, name=f"{name}, each twice")
 
 
 @graded("loss", points=1, hint="exp overflows, and log(0) is infinite. np.logaddexp(0, x) is log(1 + exp(x)) for any x.")
@@ -282,121 +243,89 @@ def test_loss_is_stable(student):
     ):
         name = f"logistic_loss({logits}, {labels})"
         loss = scalar(student.logistic_loss(np.array(logits), np.array(labels)), name=name)
-        close(loss, expected, atol=rounding(max(1.0, expected), 64), name=name)
-    # A sure and right answer still costs a little: log(1 + exp(-30)), to six digits.
-    loss = scalar(student.logistic_loss(np.array([-30.0]), np.array([0.0])), name="logistic_loss([-30], [0])")
-    close(loss, math.log1p(math.exp(-30)), atol=1e-6 * math.exp(-30), name="logistic_loss([-30], [0])")
-
-
-@graded("loss", points=1, hint="A mean does not change when every example comes twice; labels are what you turn round.")
-def test_loss_is_a_mean(student, rng):
-    """Doubling the examples leaves the loss alone, and so does turning logits and labels round."""
-    logits, labels = rng.normal(size=9), (np.arange(9) % 3 == 0).astype(float)
-    expected = np.mean(np.log1p(np.exp(np.where(labels > 0.5, -logits, logits))))
-    for name, z, y in (
-        ("logistic_loss(z, y)", logits, labels),
-        ("logistic_loss(z and z again, y and y again)", np.tile(logits, 2), np.tile(labels, 2)),
-        ("logistic_loss(-z, 1 - y)", -logits, 1 - labels),
-    ):
-        close(scalar(student.logistic_loss(z, y), name=name), expected, atol=rounding(5, 64), name=name)
+        close(loss, expected, atol=LOOSE * max(1.0, expected), name=name)
 
 
 # ---------------------------------------------------------------------------------------------------------- gradients
 
 
-@graded("gradients", points=1, hint="Compare with (loss(w + h) - loss(w - h)) / 2h, number by number.")
-def test_gradients_are_slopes(student, rng):
-    """Both gradients are the slopes that small steps measure, for several sizes."""
-    for n, length, width in ((5, 3, 4), (3, 6, 2), (1, 2, 3)):
+@graded(
+    "gradients",
+    points=1,
+    hint="The loss is a mean. If all tokens of an example have one value, weights do not matter.",
+)
+def test_gradients_of_repeated_and_of_equal_values(student, rng):
+    """Other sizes are right, repeating every example changes nothing, and equal values leave the query alone."""
+    for n, length, width, times in ((5, 3, 4, 1), (5, 3, 4, 3), (3, 6, 2, 1), (1, 2, 3, 2)):
         tokens, labels = draw(rng, n, length, width)
-        start = [rng.normal(size=width), rng.normal(size=width)]
-        gradients = two(student.loss_gradients(tokens, labels, *start), width, "loss_gradients(...)")
-        for which, name in enumerate(("query_gradient", "readout_gradient")):
-            slopes = []
-            for place in range(width):
-                ends = []
-                for step in (1e-5, -1e-5):
-                    moved = [vector.copy() for vector in start]
-                    moved[which][place] += step
-                    ends.append(plain_loss(tokens, labels, *moved))
-                slopes.append((ends[0] - ends[1]) / 2e-5)
-            # Central differences err by 1e-10 from the step and 1e-10 from rounding.
-            close(gradients[which], slopes, atol=1e-7, name=name)
-
-
-@graded("gradients", points=1, hint="If all tokens of an example read the same, moving the weights changes nothing.")
-def test_equal_values_leave_the_query_alone(student, rng):
-    """Where all tokens of an example have one value, the gradient of the query vanishes; the other does not."""
+        start = rng.normal(size=width), rng.normal(size=width)
+        repeated = np.tile(tokens, (times, 1, 1)), np.tile(labels, times)
+        gradients = two(student.loss_gradients(*repeated, *start), width, "loss_gradients(...)")
+        expected = plain_gradients(tokens, labels, *start)
+        for found, wanted, name in zip(gradients, expected, ("query_gradient", "readout_gradient"), strict=True):
+            close(found, wanted, atol=10 * LOOSE, name=f"{name}, every example {times} times")
     tokens, labels = draw(rng, 6, 4, 3)
     tokens[:, :, 2] = rng.normal(size=(6, 1)) + 5.0
     query, readout = rng.normal(size=3), np.array([0.0, 0.0, 0.5])
     by_query, by_readout = two(student.loss_gradients(tokens, labels, query, readout), 3, "loss_gradients(...)")
-    close(by_query, np.zeros(3), atol=rounding(10, 64), name="query_gradient")
-    expected = plain_gradients(tokens, labels, query, readout)[1]
-    close(by_readout, expected, atol=rounding(10, 64), name="readout_gradient")
-
-
-@graded("gradients", points=1, hint="The loss is a mean over examples, and so is its gradient.")
-def test_gradients_of_repeated_examples(student, rng):
-    """Repeating every example leaves the gradients alone."""
-    tokens, labels = draw(rng, 5, 3, 4)
-    query, readout = rng.normal(size=4), rng.normal(size=4)
-    expected = plain_gradients(tokens, labels, query, readout)
-    for times in (1, 3):
-        repeated = np.tile(tokens, (times, 1, 1)), np.tile(labels, times)
-        gradients = two(student.loss_gradients(*repeated, query, readout), 4, "loss_gradients(...)")
-        for one, other, name in zip(gradients, expected, ("query_gradient", "readout_gradient"), strict=True):
-            close(one, other, atol=rounding(10, 64), name=f"{name}, every example {times} times")
+    close(by_query, np.zeros(3), atol=10 * LOOSE, name="query_gradient")
+    close(by_readout, plain_gradients(tokens, labels, query, readout)[1], atol=10 * LOOSE, name="readout_gradient")
 
 
 @graded("gradients", points=1, hint="Scores and logits may be large. Where does exp meet them?")
 def test_gradients_with_large_scores(student, rng):
     """Sure answers and nearly one-hot weights have finite, right gradients."""
     tokens, labels = draw(rng, 8, 5, 4)
-    for size in (30.0, 300.0):
-        query, readout = size * rng.normal(size=4), size * rng.normal(size=4)
+    # Logits between -1e3 and 1e3 are promised: four numbers of a token, none above 5, times readouts of at most 50.
+    for size in (30.0, 50.0):
+        query, readout = size * rng.uniform(-1, 1, size=(2, 4))
         gradients = two(student.loss_gradients(tokens, labels, query, readout), 4, "loss_gradients(...)")
+        warned = [text for text in student.warnings if text.startswith("RuntimeWarning")]
+        require(not warned, f"loss_gradients with logits below 1e3 raises {'; '.join(map(shown, warned))}")
         expected = plain_gradients(tokens, labels, query, readout)
-        for one, other, name in zip(gradients, expected, ("query_gradient", "readout_gradient"), strict=True):
-            # Scores of size 1000 round by 1e-13, and the weights with them.
-            close(one, other, atol=rounding(size**2, 64), name=f"{name}, parameters of size {size:g}")
+        for found, wanted, name in zip(gradients, expected, ("query_gradient", "readout_gradient"), strict=True):
+            # float32 rounds scores of size 100 by 1e-5, and the weights with them; the gradients are of that size again.
+            close(found, wanted, atol=1e-3 * size, name=f"{name}, parameters of size {size:g}")
 
 
 @graded("gradients", points=1, hint="If this one took too long: no Python loop over examples; sum with array operations.")
 def test_gradients_at_full_size(student, rng):
-    """The gradients are right at the size of the experiment."""
+    """The gradients are right at the size of the experiment, in double precision."""
     tokens, labels = draw(rng, 1000, 8, 16)
     query, readout = rng.normal(size=16), rng.normal(size=16)
     gradients = two(student.loss_gradients(tokens, labels, query, readout), 16, "loss_gradients(...)")
     expected = plain_gradients(tokens, labels, query, readout)
-    for one, other, name in zip(gradients, expected, ("query_gradient", "readout_gradient"), strict=True):
-        # A sum of 8000 terms of size 1e-2.
-        close(one, other, atol=rounding(1, 1000), name=name)
+    for found, wanted, name in zip(gradients, expected, ("query_gradient", "readout_gradient"), strict=True):
+        # A mean over 1000 examples of sums over eight tokens, each rounded a few dozen times.
+        close(found, wanted, atol=rounding(1, 1000), name=name)
 
 
 # --------------------------------------------------------------------------------------------------------------- adam
 
 
-@graded("adam", points=1, hint="Follow the formula's order, for arrays of any shape, and with the betas as they are given.")
+@graded("adam", points=1, hint="Follow the formula, for arrays of any shape, with the settings that are given, in float64.")
 def test_many_steps_of_adam(student, rng):
-    """Many steps in a row, on tables of numbers and with other settings, follow the formula."""
-    for shape, settings in (((2, 3), {}), ((4,), {"lr": 0.3, "beta1": 0.5, "beta2": 0.4, "eps": 1e-3}), ((), {"lr": 1.0})):
-        lr, beta1, beta2, eps = (
-            settings.get(key, default) for key, default in (("lr", 0.01), ("beta1", 0.9), ("beta2", 0.999), ("eps", 1e-8))
-        )
-        theta, m, v = rng.normal(size=shape), np.zeros(shape), np.zeros(shape)
-        expected = theta, m, v
-        for step in range(1, 21):
+    """Many steps in a row follow the formula in double precision; two problems that take turns do not disturb each other."""
+    cases = (((2, 3), {}), ((4,), {"lr": 0.3, "beta1": 0.5, "beta2": 0.4}), ((), {"lr": 1.0}))
+    states = [(rng.normal(size=shape), np.zeros(shape), np.zeros(shape)) for shape, _ in cases]
+    wanted = list(states)
+    for step in range(1, 16):
+        for place, (shape, settings) in enumerate(cases):
+            lr, beta1, beta2 = (settings.get(key, usual) for key, usual in (("lr", 0.01), ("beta1", 0.9), ("beta2", 0.999)))
             slope = np.asarray(rng.normal(size=shape))
-            found = parts(student.adam_step(theta, slope, m, v, step, **settings), 3, name="adam_step(...)")
-            theta, m, v = (np.asarray(scalar(one, name="adam_step(...)") if shape == () else one) for one in found)
-            mean = beta1 * expected[1] + (1 - beta1) * slope
-            square = beta2 * expected[2] + (1 - beta2) * slope**2
-            move = lr * (mean / (1 - beta1**step)) / (np.sqrt(square / (1 - beta2**step)) + eps)
-            expected = expected[0] - move, mean, square
-            for one, other, name in zip((theta, m, v), expected, ("theta", "m", "v"), strict=True):
-                # 1 - 0.999^step loses three digits at first; twenty steps add up.
-                close(array(one, shape=shape, name=name), other, atol=rounding(10, 5000), name=f"{name} at step {step}")
+            # Without eps, it does not matter where eps would stand.
+            found = parts(student.adam_step(states[place][0], slope, *states[place][1:], step, eps=0.0, **settings), 3,
+                          name="adam_step(..., eps=0)")  # fmt: skip
+            states[place] = tuple(
+                np.asarray(scalar(value, name="adam_step(...)") if shape == () else value) for value in found
+            )
+            mean = beta1 * wanted[place][1] + (1 - beta1) * slope
+            square = beta2 * wanted[place][2] + (1 - beta2) * slope**2
+            move = lr * (mean / (1 - beta1**step)) / np.sqrt(square / (1 - beta2**step))
+            wanted[place] = wanted[place][0] - move, mean, square
+            for value, other, name in zip(states[place], wanted[place], ("theta", "m", "v"), strict=True):
+                # 1 - 0.999^step loses three digits at first; fifteen steps add up.
+                close(array(value, shape=shape, name=name), other, atol=rounding(10, 5000), name=f"{name} at step {step}")
 
 
 @graded(
@@ -410,70 +339,60 @@ def test_place_of_eps(student):
         name = f"adam_step(0, {slope:g}, ..., step={step}, eps={eps:g})[0]"
         m, v = (np.array([average]) for average in averages)
         found = parts(student.adam_step(np.zeros(1), np.array([slope]), m, v, step, eps=eps), 3, name=name)
-        # The corrected averages are the slope and its square again; correction loses three digits.
+        # The corrected averages are the slope and its square again.
         expected = [-0.01 * slope / (slope + eps)]
-        close(array(found[0], shape=(1,), name=name), expected, atol=rounding(0.01, 5000), name=name)
-
-
-@graded("adam", points=1, hint="Everything the step needs comes in as an argument, and everything it leaves goes out.")
-def test_adam_remembers_nothing(student, rng):
-    """Two problems that take turns do not disturb each other, and steps may come in any order."""
-    for step in (3, 1, 1000, 1):
-        for shape in ((3,), (2, 2)):
-            theta, slope, m = rng.normal(size=(3, *shape))
-            v = rng.random(shape) + 0.1
-            found = parts(student.adam_step(theta, slope, m, v, step), 3, name="adam_step(...)")
-            mean, square = 0.9 * m + 0.1 * slope, 0.999 * v + 0.001 * slope**2
-            moved = theta - 0.01 * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.999**step)) + 1e-8)
-            for one, other, name in zip(found, (moved, mean, square), ("theta", "m", "v"), strict=True):
-                close(array(one, shape=shape, name=name), other, atol=rounding(10, 5000), name=f"{name} at step {step}")
+        close(array(found[0], shape=(1,), name=name), expected, atol=LOOSE * 0.01, name=name)
 
 
 # -------------------------------------------------------------------------------------------------------------- train
 
 
-@graded("train", points=1, hint="Slope over all examples, then one step of Adam with its default betas, counted from 1.")
-def test_sixty_steps(student, rng):
-    """Sixty steps on a small set end where full-batch Adam ends."""
-    tokens, labels = draw(rng, 30, 4, 6)
-    start = rng.normal(size=(2, 6)) / 4
-    found = two(student.train(tokens, labels, *start, steps=60), 6, "train(..., steps=60)")
-    for one, other, name in zip(found, plain_training(tokens, labels, *start, 60), ("query", "readout"), strict=True):
-        close(one, other, atol=SHORT_RUN, name=f"{name} after 60 steps")
-
-
-@graded("train", points=1, hint="Do steps and lr reach every place that needs them? Does any call leave something behind?")
-def test_other_steps_and_rates(student, rng):
-    """Other numbers of steps, rates and sizes are honoured, from other starts."""
-    for steps, lr, (n, length, width) in ((1, 0.2, (5, 2, 3)), (13, 0.001, (9, 5, 4)), (40, 0.1, (1, 3, 2))):
+@graded("train", points=1, hint="Every step takes the slope over all examples, then Adam's step, counted from 1.")
+def test_short_runs(student, rng):
+    """Short runs end where full-batch Adam ends, for other numbers of steps, rates and sizes, and in double precision."""
+    runs = (
+        (60, 0.01, (30, 4, 6)),
+        (1, 0.2, (5, 2, 3)),
+        (13, 0.001, (9, 5, 4)),
+        (40, 0.05, (1, 3, 2)),
+        (8, 0.01, (600, 3, 4)),
+    )
+    for steps, lr, (n, length, width) in runs:
         tokens, labels = draw(rng, n, length, width)
-        start = rng.normal(size=(2, width))
-        name = f"train(..., steps={steps}, lr={lr})"
+        start = rng.normal(size=(2, width)) / 4
+        name = f"train(..., steps={steps}, lr={lr}) on {n} examples"
         found = two(student.train(tokens, labels, *start, steps=steps, lr=lr), width, name)
-        for one, other in zip(found, plain_training(tokens, labels, *start, steps, lr), strict=True):
-            close(one, other, atol=SHORT_RUN, name=name)
+        for value, wanted in zip(found, plain_training(tokens, labels, *start, steps, lr), strict=True):
+            require(value.dtype == np.float64, f"{name} returned {value.dtype}")
+            close(value, wanted, atol=SHORT_RUN, name=name)
 
 
-@graded(
-    "train",
-    points=2,
-    requires="test_sixty_steps",
-    hint="If this one took too long: work on all examples at once with array operations, not in a Python loop over them.",
-)
-def test_full_training(student, rng, ledger, reference):
-    """At the documented setting, with strong positions, training ends with the loss and the accuracy that it should."""
+@computed_once
+def full_run(rng, ledger, reference):
+    """The data of a full run with strong positions, its start, and the loss where the reference ends."""
     settings = ledger.value("D1-7", "settings")
     n, length, width = settings["train_examples"], settings["length"], settings["width"]
     positions = 3 * plain_encoding(length, width)
     (tokens, labels), (fresh, fresh_labels) = draw(rng, n, length, width), draw(rng, n, length, width)
     start = np.sqrt(settings["initial_variance"]) * rng.normal(size=(2, width))
-    trained = two(student.once.train(tokens + positions, labels, *start), width, "train(...) at the documented setting")
-    loss = plain_loss(tokens + positions, labels, *trained)
-    expected = plain_loss(tokens + positions, labels, *reference.train(tokens + positions, labels, *start))
+    train_set, fresh_set = (tokens + positions, labels), (fresh + positions, fresh_labels)
+    return train_set, fresh_set, start, plain_loss(*train_set, *reference.train(*train_set, *start))
+
+
+@graded(
+    "train",
+    points=2,
+    hint="If this one took too long: work on all examples at once with array operations, not in a Python loop over them.",
+)
+def test_full_training(student, full_run, ledger):
+    """At the documented setting, with strong positions, training ends with the loss and the accuracy that it should."""
+    train_set, fresh_set, start, expected = full_run
+    width = len(start[0])
+    trained = two(student.once.train(*train_set, *start), width, "train(...) at the documented setting")
     # In `benchmarks/ps3_false_alarms.py` right answers differed by less than 1e-9. With half of the steps, twice the
     # rate or no correction, the loss differs by more than 0.005; with a hundred steps too few, by 0.001.
-    close(loss, expected, atol=LOSS_AFTER_ALL, name="the train loss after training")
-    accuracy = ((plain_pooling(fresh + positions, *trained)[0] > 0) == (fresh_labels > 0.5)).mean()
+    close(plain_loss(*train_set, *trained), expected, atol=LOSS_AFTER_ALL, name="the train loss after training")
+    accuracy = ((plain_pooling(fresh_set[0], *trained)[0] > 0) == (fresh_set[1] > 0.5)).mean()
     low, _ = ledger.band("D1-7", "x3_test")
     # One run is enough here: data and start are fixed, so a right answer gives the reference's accuracy.
     require(accuracy >= low, f"accuracy on fresh examples must reach {low}; it was {accuracy:.3f}")
@@ -488,7 +407,7 @@ def table_of(value, rows, name):
 
 @graded("sweep", points=1, hint="Train on the train set with its positions, and measure both sets with the same positions.")
 def test_sweep_of_small_sets(student, rng):
-    """A short sweep over small sets of different sizes gives the right accuracies."""
+    """A short sweep over small sets of different sizes gives the right accuracies, in the order of the scales."""
     train_set, test_set = draw(rng, 60, 4, 6), draw(rng, 45, 4, 6)
     positions, start, scales = rng.normal(size=(4, 6)), rng.normal(size=(2, 6)), [2.0, 0.0, 0.5]
     name = "position_sweep(..., steps=50, lr=0.02)"
@@ -502,29 +421,13 @@ def test_sweep_of_small_sets(student, rng):
                 for tokens, labels in (train_set, test_set)
             ]
         )
-    # Accuracies are counts divided by 60 and by 45; no logit of these fixed data is within 1e-6 of zero.
-    close(table, expected, atol=ROUNDED, name=name)
-
-
-@graded("sweep", points=1, hint="Count with the labels that are given. What does a logit of exactly zero predict?")
-def test_sweep_takes_labels_as_they_are(student, rng):
-    """Any labels will do, and a logit of zero predicts 0."""
-    train_set, test_set = (rng.normal(size=(20, 3, 4)), np.ones(20)), (rng.normal(size=(10, 3, 4)), np.zeros(10))
-    test_set[1][:3] = 1.0
-    # With labels of 1 only, the readout learns to say 1 to the mean of shifted tokens.
-    shifted = [(tokens + 3.0, labels) for tokens, labels in (train_set, test_set)]
-    arguments = (*shifted, np.zeros((3, 4)), np.zeros(4), np.full(4, -0.01))
-    table = table_of(student.position_sweep(*arguments, [1], steps=30), 1, "a sweep with labels of 1")
-    close(table, [[1.0, 0.3]], atol=ROUNDED, name="a sweep where every example has label 1")
-    arguments = (train_set, test_set, rng.normal(size=(3, 4)), rng.normal(size=4))
-    table = table_of(student.position_sweep(*arguments, np.zeros(4), [0, 5], steps=0), 2, "a sweep with a readout of zeros")
-    close(table, [[0.0, 0.7], [0.0, 0.7]], atol=ROUNDED, name="a sweep with a readout of zeros")
+    # Accuracies are counts divided by 60 and by 45: room for rounded shares, but not for a miscount.
+    close(table, expected, atol=1 / 180, name=name)
 
 
 @graded(
     "sweep",
     points=2,
-    requires="test_sweep_of_small_sets",
     hint="Medians over data sets must fall into the lesson's bands and rise with the scale. If this one took too long: work "
     "on all examples at once with array operations, not in a Python loop over them.",
 )
@@ -582,18 +485,25 @@ def sweep_axes(student, scales, accuracies, bound):
     return view.axes[0]
 
 
+def unit_of(axes, height):
+    """1 if the figure shows shares, 100 if it shows per cent: told by the line of the bound."""
+    return 100.0 if any(np.allclose(line.y, 100 * height, atol=1e-6) for line in axes.lines if line.y.size) else 1.0
+
+
 def bound_line(axes, bound):
     """The line at the height of the bound, over the range of the axes or of the data."""
-    level = [line for line in axes.lines if line.y.size >= 2 and np.allclose(line.y, bound, rtol=0, atol=1e-9)]
+    unit = unit_of(axes, bound)
+    seen = (line for line in axes.lines if line.linestyle not in NO_LINE and line.y.size >= 2)
+    level = [line for line in seen if np.allclose(line.y, unit * bound, rtol=0, atol=1e-6)]
     require(level, f"no line lies at the height of the bound, {bound}")
     return level[0]
 
 
-def median_line(axes, scales, medians):
+def median_line(axes, scales, medians, bound):
     for line in axes.lines:
         if line.linestyle not in NO_LINE and line.x.shape == line.y.shape == (len(scales),):
-            order = np.argsort(line.x)
-            if np.allclose(line.x[order], scales, atol=1e-9) and np.allclose(line.y[order], medians, atol=1e-9):
+            order, wanted = np.argsort(line.x), unit_of(axes, bound) * np.asarray(medians)
+            if np.allclose(line.x[order], scales, atol=1e-9) and np.allclose(line.y[order], wanted, atol=1e-6):
                 return line
     require(False, f"no line goes through the medians {medians} at the scales {scales}")
 
@@ -613,31 +523,24 @@ def test_bound_is_drawn(student):
             f"{line.x.max()}",
         )
         low, high = sorted(axes.ylim)
-        require(low <= bound <= high, f"the bound {bound} lies outside the drawn range [{low}, {high}]")
+        require(low <= unit_of(axes, bound) * bound <= high, f"the bound lies outside the drawn range [{low}, {high}]")
 
 
 @graded("figure", points=1, hint="One failed seed moves a mean by much and a median hardly. Which one is drawn?")
 def test_median_is_drawn(student):
-    """The curve shows medians over the seeds, for any number of seeds and scales."""
+    """The curve shows medians over the seeds, and every seed is a marker, for any number of seeds and scales."""
     for number in range(len(DRAWN)):
         scales, accuracies, bound = drawn_runs(number)
         medians = [float(np.median(column)) for column in accuracies.T]
-        median_line(sweep_axes(student, scales, accuracies, bound), scales, medians)
-
-
-@graded("figure", points=1, hint="One unconnected marker for every seed at every scale, whatever the number of seeds.")
-def test_every_seed_is_drawn(student):
-    """Every single accuracy is a marker, so that the scatter can be seen."""
-    scales, accuracies, bound = drawn_runs(2)
-    axes = sweep_axes(student, scales, accuracies, bound)
-    drawn = {
-        (round(float(x), 9), round(float(y), 9))
-        for line in axes.lines
-        if line.linestyle in NO_LINE and line.marker not in NO_LINE
-        for x, y in zip(line.x, line.y, strict=True)
-    }
-    wanted = {(scale, round(float(value), 9)) for row in accuracies for scale, value in zip(scales, row, strict=True)}
-    require(wanted <= drawn, f"{len(wanted - drawn)} of {len(wanted)} accuracies have no marker of their own")
+        axes = sweep_axes(student, scales, accuracies, bound)
+        median_line(axes, scales, medians, bound)
+        marked = [(line.x, line.y) for line in axes.lines if line.linestyle in NO_LINE and line.marker not in NO_LINE]
+        unit, room = unit_of(axes, bound), min(np.diff(scales)) / 4
+        x, y = np.concatenate([np.empty((2, 0)), *map(np.stack, marked)], axis=1)
+        for scale, column in zip(scales, accuracies.T, strict=True):
+            for accuracy in column:
+                near = (np.abs(x - scale) <= room) & (np.abs(y - unit * accuracy) < 1e-6)
+                require(near.any(), f"no marker stands at {accuracy}, scale {scale}")
 
 
 @graded(
@@ -648,7 +551,7 @@ def test_bound_and_median_differ(student):
     scales, accuracies, height = drawn_runs(1)
     axes = sweep_axes(student, scales, accuracies, height)
     medians = [float(np.median(column)) for column in accuracies.T]
-    bound, median = bound_line(axes, height), median_line(axes, scales, medians)
+    bound, median = bound_line(axes, height), median_line(axes, scales, medians, height)
     require(bound.linestyle != median.linestyle, f"bound and median share the linestyle {shown(bound.linestyle)}")
     require("bound" in bound.label.lower(), f"the label of the bound must contain 'bound'; it is {shown(bound.label)}")
     require(
@@ -690,14 +593,14 @@ def test_embedding_of_real_times(student, rng):
     for width, span in ((8, 20.0), (2, 100.0), (6, 0.5)):
         name = f"embed_time(times, {width}, span={span})"
         embedded = array(student.embed_time(times, width, span=span), shape=(7, width), name=name)
-        close(embedded, plain_times(times, width, span), atol=rounding(span + 1, 64), name=name)
+        close(embedded, plain_times(times, width, span), atol=LOOSE * (span + 1), name=name)
     default = array(student.embed_time(times, 8), shape=(7, 8), name="embed_time(times, 8)")
-    close(default, plain_times(times, 8, 20.0), atol=rounding(20, 64), name="embed_time(times, 8)")
+    close(default, plain_times(times, 8, 20.0), atol=20 * LOOSE, name="embed_time(times, 8)")
 
 
 @graded("time", points=1, hint="Both the mean and the ridge are in the equation; the error is measured on the test set.")
 def test_readout_of_many_units(student, rng):
-    """The error is right for many units, several ridges, and sets of different sizes."""
+    """The error is right for many units, several ridges, and sets of different sizes, in double precision."""
     for n, m, width, units, ridge in ((30, 20, 3, 5, 0.1), (50, 8, 2, 12, 1e-3), (10, 40, 4, 6, 2.0)):
         train_set = rng.normal(size=(n, width)), rng.normal(size=n)
         test_set = rng.normal(size=(m, width)), rng.normal(size=m)
@@ -717,11 +620,12 @@ def test_both_errors(student, rng):
     told = [lambda times: times[:, None], lambda times: plain_times(times, 6, 7.0)]
     for value, layer, tell, name in zip(found, layers, told, ("scalar", "embedding"), strict=True):
         joined = [(np.hstack([features, tell(times)]), targets) for features, times, targets in sets]
-        # As above, with a condition of up to 10 / 1e-4.
-        close(scalar(value, name=name), plain_error(*joined, layer), atol=1e-8, name=f"error with the {name}")
+        # With a condition of up to 10 / 1e-4, float32 keeps two digits.
+        expected = plain_error(*joined, layer)
+        close(scalar(value, name=name), expected, atol=0.02 * expected, name=f"error with the {name}")
 
 
-@graded("time", points=1, requires="test_both_errors", hint="Same units, same examples, same ridge: which input tells more?")
+@graded("time", points=1, hint="Same units, same examples, same ridge: which input tells more?")
 def test_embedding_beats_the_number(student, rng, ledger):
     """On a wave in time, the embedding errs less than the appended number, on each of several data sets.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from autograder.assignment import Question
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 SET_UP_CHECK = (
     'import sys\n\nsys.path.insert(0, "..")  # where the folder `autograder` lies\nfrom autograder.kit import check, draw'
 )
+# Where the introduction ends: at a rule, at another top-level heading, or at section 1.
+_BODY = re.compile(r"^(?:---$|# |## 1\b)", re.MULTILINE)
 
 
 def lesson(problem_set: ProblemSet) -> list[Part]:
@@ -66,11 +69,14 @@ def notebook(problem_set: ProblemSet, set_up: str, stubs: dict[str, str]) -> str
     titles = banners(problem_set)
     cells = []
     for number, part in enumerate(lesson(problem_set)):
-        if part.prose:
-            cells.append(new_markdown_cell(part.prose, id=f"prose-{number}"))
+        prose = part.prose
         if number == 0:
+            introduction, prose = _introduction(prose)
+            cells.append(new_markdown_cell(introduction, id="introduction"))
             cells.append(new_code_cell(without_docstring(set_up), id="set-up"))
             cells.append(new_code_cell(SET_UP_CHECK, id="set-up-check"))
+        if prose:
+            cells.append(new_markdown_cell(prose, id=f"prose-{number}"))
         if part.question:
             question = problem_set.question(part.question)
             code = f"# {titles[question.id]}\n\n{stubs[question.id].strip()}"
@@ -84,6 +90,14 @@ def notebook(problem_set: ProblemSet, set_up: str, stubs: dict[str, str]) -> str
     nbformat.validate(made)
     text: str = nbformat.writes(made)
     return text + "\n"
+
+
+def _introduction(prose: str) -> tuple[str, str]:
+    """The lesson's first stretch of prose, cut before its first section; the set-up cells come between."""
+    title, _, text = prose.partition("\n")
+    body = _BODY.search(text)
+    cut = body.start() if body else len(text)
+    return f"{title}\n{text[:cut]}".strip(), text[cut:].strip()
 
 
 def code_lines(problem_set: ProblemSet) -> list[str]:

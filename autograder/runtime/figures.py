@@ -15,6 +15,8 @@ import numpy as np
 Tick = tuple[float, str]
 Limits = tuple[float, float]
 MAX_ARTISTS = 2000
+# Ways to draw an image that leave its cells apart; "auto" smooths an image that is larger than its pixels only.
+SHARP = ("nearest", "none", "auto", "antialiased", None)
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,8 @@ class ImageView:
     """A grid of coloured cells. `cells` (rows, columns) is in reading order: row 0 on top, column 0 on the left.
 
     `centers_x` and `centers_y` are the axis positions of its columns and rows; `darkest` says which end of the colour
-    map has the lower luminance: "high", "low" or "neither".
+    map has the lower luminance, if luminance changes in one direction only: "high", "low" or "neither". `blurred` says
+    that colours run into each other between cells.
     """
 
     cells: np.ndarray
@@ -32,10 +35,13 @@ class ImageView:
     vmax: float
     cmap: str
     darkest: str
+    blurred: bool
 
 
 @dataclass(frozen=True)
 class LineView:
+    """Points in drawing order. What cannot be seen (no width, no size, transparent) has the linestyle or marker "None"."""
+
     x: np.ndarray
     y: np.ndarray
     label: str
@@ -108,6 +114,8 @@ def _check(name: str, kind: str, value: Any) -> Any:
         good = isinstance(value, str)
     elif kind == "float":
         good = isinstance(value, float)
+    elif kind == "bool":
+        good = isinstance(value, bool)
     elif kind == "list[Tick]":
         good = isinstance(value, list) and all(
             isinstance(tick, tuple) and len(tick) == 2 and isinstance(tick[0], float) and isinstance(tick[1], str)
@@ -177,7 +185,8 @@ def _describe_colorbar(axes: Any) -> dict[str, Any]:
 
 
 def _describe_axes(axes: Any) -> dict[str, Any]:
-    legend = axes.get_legend()
+    # A legend of the whole figure names the lines of all axes.
+    legends = [legend for legend in (axes.get_legend(), *axes.figure.legends) if legend and legend.get_visible()]
     return {
         "title": axes.get_title() or axes.get_title("left") or axes.get_title("right"),
         "xlabel": axes.get_xlabel(),
@@ -191,7 +200,7 @@ def _describe_axes(axes: Any) -> dict[str, Any]:
         "images": [view for artist in _mappables(axes) if (view := _describe_cells(axes, artist)) is not None],
         "lines": [_describe_line(line) for line in axes.lines[:MAX_ARTISTS] if line.get_visible()],
         "texts": [text.get_text() for text in axes.texts[:MAX_ARTISTS] if text.get_visible()],
-        "legend": [text.get_text() for text in legend.get_texts()] if legend else [],
+        "legend": [text.get_text() for legend in legends for text in legend.get_texts()],
     }
 
 
@@ -207,9 +216,22 @@ def _describe_line(line: Any) -> dict[str, Any]:
         "x": np.atleast_1d(x),
         "y": np.atleast_1d(y),
         "label": "" if label.startswith("_") else label,
-        "linestyle": str(line.get_linestyle()),
-        "marker": str(line.get_marker()),
+        "linestyle": str(line.get_linestyle()) if line.get_linewidth() > 0 and _seen(line, line.get_color()) else "None",
+        "marker": str(line.get_marker()) if line.get_markersize() > 0 and _marked(line) else "None",
     }
+
+
+def _seen(line: Any, color: Any) -> bool:
+    """Whether something in `color` on `line` is not wholly transparent."""
+    from matplotlib.colors import to_rgba
+
+    opacity = line.get_alpha()
+    return bool(opacity is None or opacity > 0) and to_rgba(color)[3] > 0
+
+
+def _marked(line: Any) -> bool:
+    edge = line.get_markeredgewidth() > 0 and _seen(line, line.get_markeredgecolor())
+    return edge or _seen(line, line.get_markerfacecolor())
 
 
 def _describe_cells(axes: Any, artist: Any) -> dict[str, Any] | None:
@@ -253,12 +275,18 @@ def _describe_cells(axes: Any, artist: Any) -> dict[str, Any] | None:
         "vmax": high,
         "cmap": str(artist.get_cmap().name),
         "darkest": _darkest(artist.get_cmap()),
+        # What is neither an image nor flat-coloured cells (a Gouraud mesh) has been left out above.
+        "blurred": getattr(artist, "get_interpolation", lambda: "nearest")() not in SHARP,
     }
 
 
 def _darkest(cmap: Any) -> str:
-    """Which end of a colour map is darker, by the luminance weights of Rec. 709; within 0.1 counts as neither."""
-    low, high = (float(np.dot(cmap(end)[:3], (0.2126, 0.7152, 0.0722))) for end in (0.0, 1.0))
-    if abs(low - high) < 0.1:
+    """Which end of a colour map is darker, by the luminance weights of Rec. 709; within 0.1 counts as neither.
+
+    So does a map that gets darker and lighter again on the way.
+    """
+    luminance = cmap(np.linspace(0.0, 1.0, 17))[:, :3] @ (0.2126, 0.7152, 0.0722)
+    steps = np.diff(luminance)
+    if abs(luminance[-1] - luminance[0]) < 0.1 or (steps.max() > 0.02 and steps.min() < -0.02):
         return "neither"
-    return "high" if high < low else "low"
+    return "high" if luminance[-1] < luminance[0] else "low"

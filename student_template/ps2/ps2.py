@@ -1,4 +1,7 @@
-"""Problem set 2: attention does not know the order."""
+"""Problem set 2: attention does not know the order.
+
+D1 and D3 are two of the teaching documents that this course is built on; the lesson's last section names them.
+"""
 
 import math
 from collections.abc import Callable
@@ -6,10 +9,10 @@ from fractions import Fraction
 
 import numpy as np
 
-Layer = Callable[[np.ndarray], np.ndarray]  # takes tokens, one a row; returns an array
+Layer = Callable[[np.ndarray], np.ndarray]  # takes tokens, one per row; returns an array
 
 
-# --- Question 1: A layer that reads itself (core, 7 points)
+# --- Question 1: A layer that reads itself (core, 8 points, 30 minutes, moderate)
 
 def self_attention(
     x: np.ndarray, w_q: np.ndarray, w_k: np.ndarray, w_v: np.ndarray, mask: np.ndarray | None = None
@@ -17,26 +20,27 @@ def self_attention(
     """One head of self-attention: every token reads every token it is allowed to read.
 
     Queries are x @ w_q, keys x @ w_k, values x @ w_v. The score of token i for token j is the dot product of query i
-    and key j, divided by the square root of k (the number of columns of w_q). A softmax over j turns row i of the
-    scores into weights, and output i is the values averaged with those weights.
+    and key j, divided by the square root of d_k, the width of queries and keys. A softmax over j turns row i of the
+    scores into weights, and output i is the average of the values with those weights.
 
     Parameters
     ----------
-    x: (n, d), one token a row. w_q, w_k: (d, k). w_v: (d, v).
+    x: (n, d), one token per row. w_q, w_k: (d, d_k). w_v: (d, d_v).
     mask: (n, n) of bool, or None. mask[i, j] is True where token i may read token j. A forbidden token gets weight
         exactly 0. A token that may read nothing has no weights at all; its output is a row of zeros.
 
     Returns
     -------
-    (n, v), of the dtype of the inputs: all float32 in, float32 out. (Beware: np.sqrt(k) is a float64 number and turns a
-    float32 array into float64; math.sqrt(k) does not.) Scores of +-1e4 must not overflow.
+    (n, d_v), of the dtype of the inputs: all float32 in, float32 out. (Beware: np.sqrt(4) is a float64 number and turns
+    a float32 array into float64; math.sqrt(4) does not.) Scores between -1e4 and 1e4 give right weights, and none of
+    them overflows, with a mask or without.
 
-    Source: D1 and D3, ledger rows D1-1, D1-20 and D3-7.
+    Source: D1, "Show the reasoning"; masks: D3, "The edge case".
     """
     raise NotImplementedError("not done yet")
 
 
-# --- Question 2: Shuffle before, shuffle after (core, 5 points)
+# --- Question 2: Shuffle before, shuffle after (core, 5 points, 15 minutes, easy)
 
 def equivariance_gap(layer: Layer, x: np.ndarray, permutation: np.ndarray) -> float:
     """How far a layer is from "reorder the input, and the output reorders with it", for one reordering.
@@ -47,19 +51,19 @@ def equivariance_gap(layer: Layer, x: np.ndarray, permutation: np.ndarray) -> fl
     Parameters
     ----------
     layer: any function from an (n, d) array to an array with n rows (of any width, or 1-D with n numbers).
-    x: (n, d), one token a row. permutation: (n,) of int, each of 0 ... n-1 once.
+    x: (n, d), one token per row. permutation: (n,) of int, each of 0 ... n-1 once.
 
     Returns
     -------
     A number >= 0. NaN if an output holds NaN: a gap that cannot be measured must not look like a small one.
     Raises ValueError if the layer's output does not have n rows.
 
-    Source: D1, ledger row D1-1.
+    Source: D1, "It really does not know the order".
     """
     raise NotImplementedError("not done yet")
 
 
-# --- Question 3: One claim too many (core, 1 point)
+# --- Question 3: One claim too many (core, 1 point, 5 minutes, easy)
 
 # Three of these claims are right and one is wrong. Which one is wrong? Answer with its letter in quotes.
 #   "a" Full self-attention without positions commutes with every reordering of its tokens, before training and after.
@@ -69,23 +73,24 @@ def equivariance_gap(layer: Layer, x: np.ndarray, permutation: np.ndarray) -> fl
 symmetry_claims = None
 
 
-# --- Question 4: From rows to one answer (core, 6 points)
+# --- Question 4: From rows to one answer (core, 6 points, 20 minutes, easy)
 
 def pooled_attention(x: np.ndarray, query: np.ndarray, w_k: np.ndarray, w_v: np.ndarray) -> np.ndarray:
     """Turn a set of tokens into one vector: a single learned query reads all of them.
 
-    Keys are x @ w_k, values x @ w_v. The score of token j is query . key j, divided by the square root of k (the length
-    of the query). A softmax over the tokens turns scores into weights; the result is the values averaged with them.
+    Keys are x @ w_k, values x @ w_v. The score of token j is query . key j, divided by the square root of d_k, the
+    length of the query. A softmax over the tokens turns scores into weights; the result is the average of the values
+    with them.
 
     Parameters
     ----------
-    x: (n, d), one token a row. query: (k,). w_k: (d, k). w_v: (d, v).
+    x: (n, d), one token per row. query: (d_k,). w_k: (d, d_k). w_v: (d, d_v).
 
     Returns
     -------
-    (v,). Scores of +-1e4 must not overflow.
+    (d_v,). Scores between -1e4 and 1e4 give right weights, and none of them overflows.
 
-    Source: D1, ledger row D1-4.
+    Source: D1, "It really does not know the order".
     """
     raise NotImplementedError("not done yet")
 
@@ -97,19 +102,31 @@ def invariance_gap(layer: Layer, x: np.ndarray, permutation: np.ndarray) -> floa
 
     Parameters
     ----------
-    layer: any function from an (n, d) array to an array or a number. x: (n, d), one token a row.
+    layer: any function from an (n, d) array to an array of any shape, or to a number. x: (n, d), one token per row.
     permutation: (n,) of int, each of 0 ... n-1 once; row i of x[permutation] is row permutation[i] of x.
 
     Returns
     -------
-    A number >= 0.
+    A number >= 0. NaN if an output holds NaN.
 
-    Source: D1, ledger row D1-4.
+    Source: D1, "It really does not know the order".
     """
     raise NotImplementedError("not done yet")
 
 
-# --- Question 5: A feasible guess (core, 3 points)
+# --- Question 5: Predict before you read on (core, 1 point, 2 minutes, easy)
+
+# Eight tokens are independent normal numbers with mean 0. You see them without their order and predict the sign of the
+# one that stood at position zero by the sign of their mean. How often are you right?
+#   "a" in 50 % of all cases, like a coin
+#   "b" in about 62 %
+#   "c" in about 75 %
+#   "d" in about 88 %
+# Any answer earns the point, as long as it is one letter in quotes. Commit to one before you read on.
+guess_baseline = None
+
+
+# --- Question 6: A rule that needs no order (core, 3 points, 10 minutes, easy)
 
 def sign_of_mean_accuracy(length: int) -> float:
     """How often the mean of `length` tokens has the sign of the token at position zero.
@@ -124,19 +141,19 @@ def sign_of_mean_accuracy(length: int) -> float:
     -------
     A probability, as a float.
 
-    Source: D1, ledger row D1-5.
+    Source: D1, "It really does not know the order".
     """
     raise NotImplementedError("not done yet")
 
 
-# --- Question 6: The best guess without order (core, 4 points)
+# --- Question 7: The best rule without order (core, 4 points, 15 minutes, easy)
 
 def bayes_decision(signs: np.ndarray) -> int:
-    """The best guess of the sign of the token that stood at position zero, for someone who cannot see the order.
+    """The best prediction of the sign of the token at position zero, for someone who cannot see the order.
 
     You receive the signs of all tokens. Someone who sees only which tokens are there, and not where, must take each of
     them to be equally likely to have come from position zero. Return the sign that is then more likely. On a tie both
-    guesses are equally good; return +1.
+    signs are equally likely; return +1.
 
     Parameters
     ----------
@@ -147,12 +164,12 @@ def bayes_decision(signs: np.ndarray) -> int:
     -------
     +1 or -1.
 
-    Source: D1, ledger row D1-6.
+    Source: D1, "It really does not know the order".
     """
     raise NotImplementedError("not done yet")
 
 
-# --- Question 7: Two numbers and a model (core, 1 point)
+# --- Question 8: Two numbers and a model (core, 1 point, 5 minutes, moderate)
 
 # A model without positions learns the task of eight tokens. It reaches 0.640 on its 1000 training examples and 0.580 on
 # 1000 fresh ones. Which reading of the two numbers 0.6150 and 0.63671875 is right? One letter in quotes.
@@ -163,7 +180,7 @@ def bayes_decision(signs: np.ndarray) -> int:
 baselines = None
 
 
-# --- Question 8: Rounding or broken? (deepen, 9 points)
+# --- Question 9: Rounding or broken? (deepen, 9 points, 40 minutes, hard)
 
 def is_equivariant(layer: Layer, x: np.ndarray, trials: int = 20, seed: int = 0) -> bool:
     """Decide whether a layer commutes with every reordering of its tokens, as far as `trials` random ones can tell.
@@ -183,18 +200,19 @@ def is_equivariant(layer: Layer, x: np.ndarray, trials: int = 20, seed: int = 0)
     Parameters
     ----------
     layer: any function from an (n, d) array to an array with n rows. x: (n, d), float32 or float64; give the layer
-        tokens of that same dtype. trials: number of random permutations. seed: seed of the random permutations.
+        tokens of that same dtype. trials: number of random permutations, 1 or more; a layer that passes has been tried
+        with that many. seed: seed of the random permutations.
 
     Returns
     -------
     True or False.
 
-    Source: D1 and D3, ledger rows D1-1, D1-20 and D3-9.
+    Source: D1, "It really does not know the order"; D3, "The second property".
     """
     raise NotImplementedError("not done yet")
 
 
-# --- Question 9: Measure it, and say how well (deepen, 5 points)
+# --- Question 10: Measure it, and say how well (deepen, 5 points, 20 minutes, easy)
 
 def simulate_sign_of_mean(length: int, trials: int, seed: int) -> tuple[float, float]:
     """Measure the accuracy of `sign_of_mean_accuracy` by simulation, and say how far to trust the measurement.
@@ -213,18 +231,18 @@ def simulate_sign_of_mean(length: int, trials: int, seed: int) -> tuple[float, f
     -------
     (estimate, half_width), two floats. The interval reaches from estimate - half_width to estimate + half_width.
 
-    Source: D1, ledger row D1-5.
+    Source: D1, "It really does not know the order".
     """
     raise NotImplementedError("not done yet")
 
 
-# --- Question 10: How good the best guess is (deepen, 5 points)
+# --- Question 11: How good the best rule is (deepen, 5 points, 25 minutes, moderate)
 
 def invariant_bayes_bound(length: int, p: Fraction = Fraction(1, 2)) -> Fraction:
-    """The best accuracy that any rule can have which sees the tokens but not their order, as an exact fraction.
+    """The best accuracy of any rule that sees the tokens but not their order, as an exact fraction.
 
     Each of `length` independent tokens is positive with probability p. The label is the sign of the token at position
-    zero. With r positive tokens among them the best guess is right with probability max(r, length - r) / length, and r
+    zero. With r positive tokens among them the best rule is right with probability max(r, length - r) / length, and r
     is binomial; the bound is the average of that probability over r.
 
     Parameters
@@ -237,15 +255,15 @@ def invariant_bayes_bound(length: int, p: Fraction = Fraction(1, 2)) -> Fraction
     -------
     A fractions.Fraction, exact: no float anywhere on the way.
 
-    Source: D1, ledger row D1-6.
+    Source: D1, "It really does not know the order".
     """
     raise NotImplementedError("not done yet")
 
 
-# --- Question 11: Mostly positive (deepen, 1 point)
+# --- Question 12: Mostly positive (deepen, 1 point, 5 minutes, moderate)
 
 # Every token is positive with probability 0.9. You are shown eight tokens without their order; three are positive.
-# What is the best guess of the sign at position zero, and how probably is it right? One letter in quotes.
+# What is the best prediction of the sign at position zero, and how likely is it to be right? One letter in quotes.
 #   "a" plus, with probability 0.9
 #   "b" plus, with probability 0.9 * 3 / (0.9 * 3 + 0.1 * 5) = 27/32
 #   "c" minus, with probability 3/8
@@ -253,7 +271,7 @@ def invariant_bayes_bound(length: int, p: Fraction = Fraction(1, 2)) -> Fraction
 biased_signs = None
 
 
-# --- Question 12: The smaller symmetry (deepen, 6 points)
+# --- Question 13: The smaller symmetry (deepen, 6 points, 25 minutes, moderate)
 
 def circular_convolution(x: np.ndarray, kernel: np.ndarray) -> np.ndarray:
     """Convolve a ring of tokens with a kernel: token 0 follows token n-1.
@@ -262,7 +280,7 @@ def circular_convolution(x: np.ndarray, kernel: np.ndarray) -> np.ndarray:
 
     Parameters
     ----------
-    x: (n, d), one token a row. kernel: (m,), one number for each offset j = 0 ... m-1; the same for all d columns.
+    x: (n, d), one token per row. kernel: (m,), one number for each offset j = 0 ... m-1; the same for all d columns.
         m may exceed n: the kernel then goes round the ring more than once.
 
     Returns
@@ -277,7 +295,8 @@ def is_shift_equivariant(layer: Layer, x: np.ndarray) -> bool:
 
     For each shift s = 0 ... n-1 compare layer(shifted x) with the shifted layer(x), where "shifted" is
     np.roll(..., s, axis=0). Use the rounding rule of `is_equivariant`: |difference| <= 64 * eps * scale, with eps of
-    the output's dtype and scale the largest absolute number in layer(x).
+    the output's dtype and scale the largest absolute number in layer(x). As there, zeros only are equivariant, and a
+    layer that returns NaN or infinity is not.
 
     Parameters
     ----------
@@ -291,7 +310,7 @@ def is_shift_equivariant(layer: Layer, x: np.ndarray) -> bool:
     raise NotImplementedError("not done yet")
 
 
-# --- Question 13: What a shift cannot prove (deepen, 1 point)
+# --- Question 14: What a shift cannot prove (deepen, 1 point, 5 minutes, moderate)
 
 # A layer commutes with every cyclic shift of its eight tokens. What follows? One letter in quotes.
 #   "a" nothing about the other reorderings; it is commuting with all reorderings that implies commuting with all shifts
@@ -301,17 +320,29 @@ def is_shift_equivariant(layer: Layer, x: np.ndarray) -> bool:
 groups = None
 
 
-# --- Question 14: How much freedom is left (research, 1 point)
+# --- Question 15: Predict before you read on (research, 1 point, 2 minutes, easy)
 
-# A linear layer turns eight numbers, one a token, into eight numbers: y = M x. It commutes with every reordering.
-# How many of the 64 entries of M can still be chosen freely? One letter in quotes.
-#   "a" 1    "b" 2    "c" 8    "d" 64
-freedom = None
+# The best rule without order is right in 63.7 % of all cases. You test it on 1000 fresh examples. How often does such a
+# test show 66 % or more, by luck alone?
+#   "a" never
+#   "b" in about 6 of 100 tests
+#   "c" in about 6 of 10 000 tests
+#   "d" in about half of all tests
+# Any answer earns the point, as long as it is one letter in quotes. Commit to one before you read on.
+guess_broken = None
 
 
-# --- Question 15: Has the bound been broken? (research, 3 points, read by a person)
+# --- Question 16: Has the bound been broken? (research, 3 points, 20 minutes, moderate, read by a person)
 
 # Someone trains a classifier without positions on the task of eight tokens, measures an accuracy of 0.66 on 1000 fresh
 # examples, and announces that the bound 163/256 is broken. Is it? Say what the bound is about, work out how far above it
 # 0.66 lies in standard deviations, say what you conclude, and name a check that would settle it. Four to six sentences.
 broken_bound = None  # a string
+
+
+# --- Question 17: How much freedom is left (research, 1 point, 10 minutes, moderate)
+
+# A linear layer turns eight numbers, one per token, into eight numbers: y = M x. It commutes with every reordering.
+# How many of the 64 entries of M can still be chosen freely? One letter in quotes.
+#   "a" 1    "b" 2    "c" 8    "d" 64
+freedom = None
