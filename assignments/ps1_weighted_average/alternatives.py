@@ -14,7 +14,7 @@ from autograder.variants import alternative
 @alternative("mix")
 def mix_in_a_loop(weights, values):
     if len(weights) != len(values) or min(weights) < 0 or abs(sum(weights) - 1) > 1e-6:
-        raise ValueError("weights must be one a value, not negative, and sum to one")
+        raise ValueError("weights must be one per value, not negative, and sum to one")
     total = 0.0
     for weight, value in zip(weights, values, strict=True):
         total = total + weight * value
@@ -24,7 +24,7 @@ def mix_in_a_loop(weights, values):
 @alternative("mix")
 def mix_with_einsum(weights, values):
     if weights.shape[0] != values.shape[0]:
-        raise ValueError("one weight a value")
+        raise ValueError("one weight per value")
     if not np.isclose(weights.sum(), 1, rtol=0, atol=1e-6) or np.any(weights < 0):
         raise ValueError("a budget of one, in shares that are not negative")
     return np.einsum("j,j...->...", weights, values)
@@ -68,6 +68,8 @@ def softmax_with_the_axis_moved(scores, axis=-1):
 
 @alternative("scaled_scores")
 def scores_with_einsum(queries, keys):
+    if queries.shape[-1] != keys.shape[-1]:  # einsum would stretch a width of one
+        raise ValueError("widths differ")
     return np.einsum("...md,...nd->...mn", queries, keys) * queries.shape[-1] ** -0.5
 
 
@@ -95,6 +97,8 @@ def scores_with_scaled_queries(queries, keys):
 
 @alternative("attention")
 def attention_with_added_mask(queries, keys, values, mask=None):
+    if queries.shape[-1] != keys.shape[-1] or keys.shape[-2] != values.shape[-2]:  # einsum would stretch a size of one
+        raise ValueError("sizes differ")
     scores = np.einsum("...id,...jd->...ij", queries, keys) / np.sqrt(queries.shape[-1])
     if mask is not None:
         scores = scores + np.where(mask, 0.0, -np.inf)
@@ -160,7 +164,8 @@ def masking_with_where(scores, mask):
 
 @alternative("masking", replaces="masked_softmax")
 def masking_with_masked_arrays(scores, mask):
-    legal = np.ma.array(scores, mask=~np.broadcast_to(mask, scores.shape))
+    # What is masked is computed all the same, so it must be harmless.
+    legal = np.ma.array(np.where(mask, scores, 0.0), mask=~np.broadcast_to(mask, scores.shape))
     growth = np.ma.exp(legal - legal.max(axis=-1, keepdims=True))
     return np.asarray((growth / growth.sum(axis=-1, keepdims=True)).filled(0.0))
 
@@ -233,6 +238,12 @@ def hull_by_coordinate_pairs(point, values, tolerance=1e-6):
 
 
 @alternative("hull", replaces="escaping_projection")
+def projection_over_a_corner():
+    # Far enough from the corner (2, 3), though less than 0.1 beyond the line of either side.
+    return [[2.0 / 2.2, 0.0], [0.0, 3.11 / 2.2]]
+
+
+@alternative("hull", replaces="escaping_projection")
 def projection_that_stretches():
     return [[3, 0], [0, 3]]
 
@@ -249,7 +260,7 @@ def projection_that_turns():
 def heatmap_with_pcolormesh(weights, tokens):
     n = len(tokens)
     if np.shape(weights) != (n, n):
-        raise ValueError("one row and one column a word")
+        raise ValueError("one row and one column per word")
     fig = Figure()
     ax = fig.add_subplot()
     mesh = ax.pcolormesh(weights, cmap="Blues", vmin=0, vmax=1, edgecolors="white")
@@ -296,6 +307,21 @@ def heatmap_from_the_bottom_with_flipped_data(weights, tokens):
         for j in range(n):
             ax.text(j + 0.5, n - i - 0.5, f"{weights[i, j]:.2f}", ha="center", va="center", fontsize=6)
     fig.colorbar(drawn, ax=ax)
+    return fig
+
+
+@alternative("heatmap")
+def heatmap_with_rounded_numbers_in_the_cells(weights, tokens):
+    if np.shape(weights) != (len(tokens), len(tokens)):
+        raise ValueError("wrong size")
+    fig, ax = plt.subplots()
+    shown = ax.imshow(weights, cmap="inferno_r", vmin=0, vmax=1, interpolation="nearest")
+    ax.set_xticks(range(len(tokens)), tokens)
+    ax.set_yticks(range(len(tokens)), tokens)
+    ax.set(xlabel="keys", ylabel="queries")
+    for row, column in np.ndindex(*np.shape(weights)):
+        ax.text(column, row, f"{weights[row, column]:.1f}", ha="center", va="center")
+    fig.colorbar(shown)
     return fig
 
 

@@ -9,14 +9,16 @@ import yaml
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from solutions.ps1_weighted_average import TRIANGLE, causal_mask, masked_softmax, softmax
+from solutions.ps1_weighted_average import causal_mask, masked_softmax, softmax
 
 HERE = Path(__file__).parent
 LEDGER = yaml.safe_load((HERE.parent / "ledger.yml").read_text(encoding="utf-8"))["rows"]
 
 # Distinguishable with any form of colour blindness (Okabe and Ito), and by lightness alone in the order used here.
 DARK, MIDDLE, LIGHT, WARM, GREY = "#0072B2", "#56B4E9", "#CDE8F7", "#D55E00", "#8A8A8A"
-# Turns, shears and stretches the plane; chosen so that no point of the drawing of the hull lies on a line with two others.
+# Three values and a matrix that turns and shears the plane, chosen so that no three points of the drawing of the hull lie on
+# a line by accident.
+CORNERS = np.array([[1.0, 0.4], [3.0, 1.0], [2.0, 3.0]])
 PROJECTION = np.array([[0.2, 1.1], [-1.3, 0.4]])
 SENTENCE = ["the", "cat", "slept", "because", "it", "felt", "warm"]
 
@@ -166,13 +168,13 @@ def hull() -> Figure:
     """Three values, their hull, an average inside, and three points that no average reaches."""
     figure = Figure(figsize=(6.6, 4.6), layout="constrained")
     axes = _plain(figure.subplots())
-    a, b, _ = TRIANGLE
-    axes.fill(*TRIANGLE.T, color=LIGHT, zorder=0)
-    axes.plot(*np.vstack([TRIANGLE, a]).T, color=DARK, linewidth=1.2)
-    axes.plot(*TRIANGLE.T, "o", color=DARK, markersize=7)
-    for name, point, offset in zip(("$v_1$", "$v_2$", "$v_3$"), TRIANGLE, ((-18, 2), (8, -4), (8, 2)), strict=True):
+    a, b, _ = CORNERS
+    axes.fill(*CORNERS.T, color=LIGHT, zorder=0)
+    axes.plot(*np.vstack([CORNERS, a]).T, color=DARK, linewidth=1.2)
+    axes.plot(*CORNERS.T, "o", color=DARK, markersize=7)
+    for name, point, offset in zip(("$v_1$", "$v_2$", "$v_3$"), CORNERS, ((-18, 2), (8, -4), (8, 2)), strict=True):
         axes.annotate(name, point, offset, textcoords="offset points")
-    average = np.array(_values("D3-1")["weights"]) @ TRIANGLE
+    average = np.array(_values("D3-1")["weights"]) @ CORNERS
     projected = average @ PROJECTION
     axes.plot(*average, "D", color="black")
     axes.annotate("the average $.1 v_1 + .3 v_2 + .6 v_3$", average, (24, 0), textcoords="offset points")

@@ -349,6 +349,13 @@ def attention_with_full_masks_only(queries, keys, values, mask=None):
     return right_attention(queries, keys, values, mask)
 
 
+@mutant("attention", hint="A single value is stretched to serve all keys (broadcasting). Raise ValueError.")
+def attention_that_broadcasts_values(queries, keys, values, mask=None):
+    if values.shape[-2] == 1:
+        values = np.repeat(values, keys.shape[-2], axis=-2)
+    return right_attention(queries, keys, values, mask)
+
+
 @mutant("attention", hint="You write into the caller's mask. Make a new array.")
 def attention_that_writes_into_the_mask(queries, keys, values, mask=None):
     output, weights = right_attention(queries, keys, values, mask)
@@ -459,11 +466,7 @@ def masking_with_a_legal_score(scores, mask):
     return np.where(legal.any(axis=-1, keepdims=True), weights, 0.0)
 
 
-@mutant(
-    "masking",
-    replaces="masked_softmax",
-    hint="A forbidden score must not enter the exponential: it overflows, with a warning.",
-)
+@mutant("masking", replaces="masked_softmax", hint="Keep forbidden scores out of the exponential.")
 def masking_with_a_warning(scores, mask):
     legal = np.where(mask, scores, -np.inf)
     top = legal.max(axis=-1, keepdims=True, initial=np.finfo(float).min)

@@ -237,6 +237,7 @@ def test_attention_under_many_masks(student, rng, ledger):
     refuses(student.attention, queries, keys[:, :2], values, name="attention", why="queries and keys differ in width")
     refuses(student.attention, queries, keys[:, :1], values, name="attention", why="keys of width 1 are no keys of width 3")
     refuses(student.attention, queries, keys, values[:3], name="attention", why="keys and values differ in number")
+    refuses(student.attention, queries, keys, values[:1], name="attention", why="one value does not serve four keys")
 
 
 # ------------------------------------------------------------------------------------------------------------ masking

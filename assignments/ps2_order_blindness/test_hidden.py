@@ -176,6 +176,11 @@ def test_attention_at_its_edges(student, rng, ledger):
     w = np.array([[-1e4], [1e4]])
     output = array(student.self_attention(x, w, np.ones((2, 1)), np.eye(2)), shape=(2, 2), name=name)
     close(output, np.full((2, 2), 0.5), atol=LOOSE, name=name)
+    # Large scores that differ by ln 3. In float32 they are off by up to 5e-4, and weights by as much.
+    name = "self_attention with scores of 9000 and 9000 + ln 3"
+    keys = np.array([[1.0], [1 + math.log(3) / 9000]])
+    output = array(student.self_attention(x, np.full((2, 1), 9000.0), keys, np.eye(2)), shape=(2, 2), name=name)
+    close(output, [[0.25, 0.75]] * 2, atol=2e-3, name=name)
     # All scores near -1e4: no weight may be lost to underflow, and a forbidden score must lie below any legal one.
     arguments = (x, -1e4 * np.ones((2, 1)), np.ones((2, 1)), np.eye(2))
     for allowed, expected in ((None, np.full((2, 2), 0.5)), (np.array([[True, True], [False, True]]), [[0.5, 0.5], [0, 1]])):
@@ -491,6 +496,9 @@ def test_pooled_attention_is_a_set_function(student, rng, ledger):
     name = "pooled_attention with scores of +-1e4"
     tall = array(student.pooled_attention(np.eye(2), np.array([1e4, -1e4]), np.eye(2), np.eye(2)), shape=(2,), name=name)
     close(tall, [1.0, 0.0], atol=LOOSE, name=name)
+    near = np.array([[1.0], [1 + math.log(3) / 9000]])
+    close_call = student.pooled_attention(np.eye(2), np.array([9000.0]), near, np.eye(2))
+    close(array(close_call, shape=(2,), name=name), [0.25, 0.75], atol=2e-3, name=f"{name}, which differ by ln 3")
     low = array(student.pooled_attention(np.eye(2), np.array([-1e4, -1e4]), np.eye(2), np.eye(2)), shape=(2,), name=name)
     close(low, [0.5, 0.5], atol=LOOSE, name=name)
 

@@ -336,7 +336,7 @@ def far_shear():
 @right("hull", "escaping_projection")
 def just_over_a_corner():
     # The average lands at (2, 3.11): 0.11 above the corner (2, 3), but less than 0.1 beyond the lines of the sides.
-    return [[2.0 / 1.9, 0.0], [0.0, 3.11 / 2.2]]
+    return [[2.0 / 2.2, 0.0], [0.0, 3.11 / 2.2]]
 
 
 @wrong("hull", "not invertible", "escaping_projection")

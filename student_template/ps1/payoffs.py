@@ -68,7 +68,7 @@ def scaled_scores(work):
 def attention(work):
     """Your layer reads five items, shuffled and not. The outputs of the queries are the same points.
 
-    Queries read content, not places: reordering keys and values together changes nothing.
+    Queries read content, not places: reordering key-value pairs changes nothing.
     """
     generator = np.random.default_rng(11)
     queries, keys, values = (generator.normal(size=(size, 2)) for size in (4, 5, 5))
@@ -101,7 +101,7 @@ def masking(work):
     axes.set_yticks(rows)
     axes.invert_yaxis()
     axes.set_xlabel("share of the budget")
-    axes.set_ylabel("position that reads")
+    axes.set_ylabel("query")
     return drawing
 
 

@@ -20,6 +20,8 @@ def softmax(scores, axis=-1):
 
 def scaled_scores(queries, keys):
     d = queries.shape[-1]
+    if keys.shape[-1] != d:
+        raise ValueError("queries and keys of different widths")
     return np.einsum("...md,...nd->...mn", queries, keys) / np.sqrt(d)
 
 
@@ -38,6 +40,8 @@ def masked_softmax(scores, mask):
 
 
 def attention(queries, keys, values, mask=None):
+    if keys.shape[-2] != values.shape[-2]:
+        raise ValueError("one value per key")
     s = scaled_scores(queries, keys)
     w = softmax(s) if mask is None else masked_softmax(s, mask)
     return np.einsum("...mn,...nv->...mv", w, values), w

@@ -49,13 +49,4 @@ def train(tokens, labels, query, readout, steps=1500, lr=0.01):
 guess_table = "a"
 
 
-def position_sweep(train_set, test_set, positions, query, readout, scales, steps=1500, lr=0.01):
-    table = []
-    for scale in scales:
-        sets = [(tokens + scale * positions, labels) for tokens, labels in (train_set, test_set)]
-        trained = train(*sets[0], query, readout, steps, lr)
-        table.append([np.mean((pooled_logits(x, *trained)[0] > 0) == (y > 0.5)) for x, y in sets])
-    return np.array(table)
-
-
 above, longer = "c", "a"
