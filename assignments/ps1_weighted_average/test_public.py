@@ -2,19 +2,10 @@
 
 import numpy as np
 
-from autograder.testing import array, boolean, close, figure, graded, parts, require, same, scalar, shown
+from autograder.testing import array, boolean, close, figure, graded, parts, refuses, require, same, scalar, shown
 
 # Where a test is about something else than precision, an answer in float32 may pass: a hundred roundings of size 1e-7.
 LOOSE = 1e-5
-
-
-def refuses(function, *arguments, name, why):
-    """Require a ValueError."""
-    try:
-        answer = function(*arguments)
-    except ValueError:
-        return
-    require(False, f"{name} must raise ValueError, because {why}; it returned {shown(answer)}")
 
 
 @graded("mix", points=1, hint="Multiply each value by its own weight first, then add.")

@@ -17,11 +17,11 @@ from autograder.testing import (
     graded,
     integer,
     parts,
+    refuses,
     require,
     rounding,
     same,
     scalar,
-    shown,
     text,
 )
 
@@ -29,15 +29,6 @@ from autograder.testing import (
 LOOSE = 1e-5
 
 CAUSAL = np.tril(np.ones((12, 12), dtype=bool))
-
-
-def refuses(function, *arguments, name, why, **keywords):
-    """Require a ValueError."""
-    try:
-        answer = function(*arguments, **keywords)
-    except ValueError:
-        return
-    require(False, f"{name} must raise ValueError, because {why}; it returned {shown(answer)}")
 
 
 def projections(rng, d, d_k, d_v, dtype=np.float64):

@@ -2,20 +2,11 @@
 
 import numpy as np
 
-from autograder.testing import array, close, figure, graded, parts, require, same, scalar, shown
+from autograder.testing import array, close, figure, graded, parts, refuses, require, same, scalar, shown
 
 # Where a test is about something else than precision, an answer in float32 may pass: a hundred roundings of size 1e-7, and
 # central differences with a step of 1e-5, which err by 1e-10. The wrong gradients we know of are off by more than 1e-3.
 LOOSE = 1e-5
-
-
-def refuses(function, *arguments, name, why):
-    """Require a ValueError."""
-    try:
-        answer = function(*arguments)
-    except ValueError:
-        return
-    require(False, f"{name} must raise ValueError, because {why}; it returned {shown(answer)}")
 
 
 @graded("encoding", points=1, hint="Row t, pair k: the sine and the cosine of t * 10000^(-2k / width), side by side.")

@@ -1,6 +1,7 @@
 """Problem set 1: attention is a weighted average.
 
-Arrays hold float64 numbers; compute in that precision. No function changes its arguments.
+Arrays hold float64 numbers; compute in that precision. No function changes its arguments. D1, D2 and D3 are the teaching
+documents that this course is built on; the lesson's last section names them.
 """
 
 import matplotlib.pyplot as plt
@@ -14,13 +15,13 @@ def mix(weights: np.ndarray, values: np.ndarray) -> np.ndarray | float:
     """Blend values in the proportions given by weights: the sum over j of weights[j] * values[j].
 
     weights: shape (n,), not negative, summing to one: shares of a budget, without a unit.
-    values: shape (n,), one number an item, or (n, d), one vector an item.
+    values: shape (n,), one number per item, or (n, d), one vector per item.
     Returns one number for values of shape (n,), an array of shape (d,) for values of shape (n, d), in the unit of
     the values.
     Raises ValueError if the numbers of weights and values differ, if a weight is negative, or if the weights do not
     sum to one within 1e-6.
 
-    Source: D3, ledger row D3-1.
+    Source: D3, "Worked example".
     """
     raise NotImplementedError("not done yet")
 
@@ -35,7 +36,7 @@ def softmax(scores: np.ndarray, axis: int = -1) -> np.ndarray:
     Returns an array of the shape of scores with entries in [0, 1]. Nothing overflows, and adding one constant to all
     scores changes the weights by no more than rounding.
 
-    Source: D2 and D3, ledger rows D2-1 and D3-3.
+    Source: D2, "Demonstration"; D3, "Stop and try".
     """
     raise NotImplementedError("not done yet")
 
@@ -63,7 +64,7 @@ def scaled_scores(queries: np.ndarray, keys: np.ndarray) -> np.ndarray:
     Returns scores of shape (..., m, n): entry [..., i, j] compares query i with key j. Scores have no unit.
     Raises ValueError if queries and keys differ in width.
 
-    Source: D1 and D2, ledger row D2-3.
+    Source: D1, "What does 1/sqrt(d) prevent?"; D2, "Demonstration".
     """
     raise NotImplementedError("not done yet")
 
@@ -83,7 +84,7 @@ def attention(
     query that may read nothing gets weights of zero and an output of zero.
     Raises ValueError if queries and keys differ in width, or keys and values in number.
 
-    Source: D1 and D2, ledger rows D2-1, D2-2, D2-4; masks: D3-5, D3-7.
+    Source: D1, "Show the reasoning"; D2, "Demonstration"; masks: D3, "The edge case".
     """
     raise NotImplementedError("not done yet")
 
@@ -95,7 +96,7 @@ def causal_mask(n: int) -> np.ndarray:
 
     Returns booleans of shape (n, n): entry [i, j] is True where position i may read position j.
 
-    Source: D3, ledger row D3-5.
+    Source: D3, "The edge case".
     """
     raise NotImplementedError("not done yet")
 
@@ -110,7 +111,7 @@ def masked_softmax(scores: np.ndarray, mask: np.ndarray) -> np.ndarray:
     the softmax over these others alone, so they sum to one. A row with no legal item has nothing to spend its budget
     on: its weights are all 0.0. No input gives NaN, and none raises a warning.
 
-    Source: D3, ledger rows D3-5, D3-6, D3-7.
+    Source: D3, "The edge case".
     """
     raise NotImplementedError("not done yet")
 
@@ -131,7 +132,7 @@ def leaves_hull(point: np.ndarray, values: np.ndarray, tolerance: float = 1e-6) 
     rounding), or outside by at least 1e-3 times that coordinate.
     Returns True outside, False inside.
 
-    Source: D2 and D3, ledger rows D2-2, D3-8.
+    Source: D2, "Demonstration"; D3, "The consequence".
     """
     raise NotImplementedError("not done yet")
 
@@ -146,15 +147,15 @@ escaping_projection = None
 def heatmap(weights: np.ndarray, tokens: list[str]) -> Figure:
     """Draw a table of weights as shades, so that a reader sees who reads whom.
 
-    weights: shape (n, n); entry [i, j] is the weight that word i puts on word j.
+    weights: shape (n, n); entry [i, j] is the weight that query i (the word that reads) puts on key j (a word it reads).
     tokens: the n words in order; a word may occur twice.
-    Returns a figure with one image, one cell a weight. Row 0 is on top and belongs to the first reading word; column 0
-    is on the left and belongs to the first word read. Both axes carry one tick a word, at the middle of its row or
-    column, with the word as its label, and each axis has a name. Dark means a large weight. The colours run from 0 to 1
-    whatever the weights are, and a colour bar shows that range.
+    Returns a figure with one image, one cell per weight, not rounded and not smoothed. Row 0 is on top and belongs to the
+    first query; column 0 is on the left and belongs to the first key. Both axes carry one tick per word, at the middle
+    of its row or column, with the word as its label, and each axis has a name. Dark means a large weight: the colour map
+    gets darker from end to end. The colours run from 0 to 1 whatever the weights are, and a colour bar shows that range.
     Raises ValueError if weights is not a table of len(tokens) rows and columns.
 
-    Source: D3, ledger row D3-2.
+    Source: D3, the table of attention weights drawn as shades.
     """
     raise NotImplementedError("not done yet")
 
@@ -167,7 +168,7 @@ def heatmap(weights: np.ndarray, tokens: list[str]) -> Figure:
 #   "a" the first    "b" the second    "c" the third    "d" none: the weights must be computed anew
 swapped = None
 
-# A text becomes twice as long. How many weights does one full table of self-attention hold, against before?
+# A text becomes twice as long. Each of its words reads all of them. How many weights does the table hold, against before?
 #   "a" as many    "b" twice as many    "c" four times as many    "d" it depends on the words
 doubled = None
 
@@ -194,6 +195,6 @@ guess_effect = None
 # --- Question 11: Does a large weight mean a cause? (research, 5 points, 30 minutes, moderate, read by a person)
 
 # The heatmap shows that "it" puts its largest weight on "cat". Someone concludes: the word "cat" made the model predict
-# "tired". In 100 to 200 words: say why the weight alone does not show this, describe one experiment that would test it,
-# and say which result would count for the claim and which against it.
+# "warm" at the end of the sentence. In 100 to 200 words: say why the weight alone does not show this, describe one
+# experiment that would test it, and say which result would count for the claim and which against it.
 causation = None

@@ -116,8 +116,9 @@ def invariance_gap(layer: Layer, x: np.ndarray, permutation: np.ndarray) -> floa
 
 # --- Question 5: Predict before you read on (core, 1 point, 2 minutes, easy)
 
-# Eight tokens are independent normal numbers with mean 0. You see them without their order and predict the sign of the
-# one that stood at position zero by the sign of their mean. How often are you right?
+# Eight tokens are independent normal numbers with mean 0. You see them without their order and
+# predict the sign of the one that stood at position zero by the sign of their mean. How often are you
+# right?
 #   "a" in 50 % of all cases, like a coin
 #   "b" in about 62 %
 #   "c" in about 75 %
@@ -322,8 +323,8 @@ groups = None
 
 # --- Question 15: Predict before you read on (research, 1 point, 2 minutes, easy)
 
-# The best rule without order is right in 63.7 % of all cases. You test it on 1000 fresh examples. How often does such a
-# test show 66 % or more, by luck alone?
+# The best rule without order is right in 63.7 % of all cases. You test it on 1000 fresh examples. How
+# often does such a test show 66 % or more, by luck alone?
 #   "a" never
 #   "b" in about 6 of 100 tests
 #   "c" in about 6 of 10 000 tests

@@ -6,22 +6,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from autograder.testing import array, boolean, close, fraction, graded, integer, parts, require, same, scalar, shown
+from autograder.testing import array, boolean, close, fraction, graded, integer, parts, refuses, require, same, scalar
 
 # Where a test is about something else than precision, an answer in float32 may pass: a hundred roundings of size 1e-7.
 LOOSE = 1e-5
 
 # A cycle of three. It is not its own inverse, so it tells a reordering from the way back.
 CYCLE = np.array([1, 2, 0])
-
-
-def refuses(function, *arguments, name, why, **keywords):
-    """Require a ValueError."""
-    try:
-        answer = function(*arguments, **keywords)
-    except ValueError:
-        return
-    require(False, f"{name} must raise ValueError, because {why}; it returned {shown(answer)}")
 
 
 def doubled(x):

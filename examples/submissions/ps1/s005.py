@@ -43,9 +43,9 @@ def softmax(scores: np.ndarray, axis: int = -1) -> np.ndarray:
 
 # --- Question 3: Predict before you read on (core, 1 point, 2 minutes, easy)
 
-# A query meets sixteen keys. All of them hold 1024 random numbers with mean 0 and variance 1. The score of a key is its
-# dot product with the query, and softmax turns the sixteen scores into weights. How large is the largest weight, on
-# average? An even split would give each key 1/16, about .06.
+# A query meets sixteen keys. All of them hold 1024 random numbers with mean 0 and variance 1. The
+# score of a key is its dot product with the query, and softmax turns the sixteen scores into weights.
+# How large is the largest weight, on average? An even split would give each key 1/16, about .06.
 #   "a" about .06, for all keys are alike
 #   "b" about .25
 #   "c" about .6
@@ -185,9 +185,9 @@ cell = None
 
 # --- Question 10: Predict before you read on (research, 1 point, 2 minutes, easy)
 
-# Three items have the values 20, 40 and 30 and the weights .2, .2 and .6, so the output is 30. Now the third item, with
-# by far the largest weight, is deleted, and the other two share the budget in proportion to their weights. What is the
-# output then? Write a number.
+# Three items have the values 20, 40 and 30 and the weights .2, .2 and .6, so the output is 30. Now
+# the third item, with by far the largest weight, is deleted, and the other two share the budget in
+# proportion to their weights. What is the output then? Write a number.
 # Any answer earns the point, as long as it is a number. Commit to one before you read on.
 guess_effect = None
 

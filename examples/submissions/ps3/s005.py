@@ -147,8 +147,9 @@ def train(
 
 # --- Question 7: Predict before you read on (core, 1 point, 2 minutes, easy)
 
-# Without positions, the model is right in about 59 % of fresh examples, and 61.5 % is the most it could reach. Now
-# sinusoidal position vectors are added to the tokens, as they are. How often will it be right after 1500 steps?
+# Without positions, the model is right in about 59 % of fresh examples, and 61.5 % is the most it
+# could reach. Now sinusoidal position vectors are added to the tokens, as they are. How often will it
+# be right after 1500 steps?
 #   "a" about 60 %, positions do not help such a small model
 #   "b" about 70 %
 #   "c" about 90 %
@@ -227,9 +228,9 @@ def logit_terms(
 
 # --- Question 11: Predict before you read on (deepen, 1 point, 2 minutes, easy)
 
-# A wave goes up and down three times while time runs from 0 to 1. A layer of 100 random tanh units is told the time,
-# once as a number between 0 and 1 and once by eight sines and cosines, with the same budget. By what factor does the
-# error on fresh data differ?
+# A wave goes up and down three times while time runs from 0 to 1. A layer of 100 random tanh units is
+# told the time, once as a number between 0 and 1 and once by eight sines and cosines, with the same
+# budget. By what factor does the error on fresh data differ?
 #   "a" hardly at all, both say the same
 #   "b" about 3
 #   "c" about 30
