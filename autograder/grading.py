@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 from _pytest.runner import runtestprotocol
 
-from autograder.allowance import allowance
+from autograder.allowance import TEST_SECONDS, allowance
 from autograder.course import ProblemSet
 from autograder.essays import Essay, EssayFinder
 from autograder.intake import Submission
@@ -125,14 +126,18 @@ class Grading(Trial):
                 self._figures.setdefault(outcome.question, view)
 
     def _slips(self) -> dict[str, Variant]:
-        """The likely slip behind each failed test, where there is one."""
+        """The likely slip behind each failed test, where there is one, as far as it is found in the time of one test."""
         slips: dict[str, Variant] = {}
         failed = [outcome for outcome in self.outcomes.values() if outcome.status is Status.FAILED]
         # What follow-through restored fails by another question's mistake.
         restored = {outcome.question for outcome in failed if outcome.follow_through is Status.PASSED}
+        begun = time.process_time()
         for question in dict.fromkeys(outcome.question for outcome in failed if outcome.question not in restored):
+            left = begun + TEST_SECONDS - time.process_time()
+            if left <= 0:
+                break
             # Mutants get what the submission answered as their arguments.
-            with contextlib.suppress(OverAllowance, MemoryError), allowance(self._memory_bytes):
+            with contextlib.suppress(OverAllowance, MemoryError), allowance(self._memory_bytes, left):
                 by_name = self._slip_finder.find(question, self._calls.get(question, []))
                 for outcome in failed:
                     names = [name for name in by_name if name in outcome.uses]

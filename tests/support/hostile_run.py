@@ -23,6 +23,8 @@ TINY_COURSE = TESTS / "tiny_course"
 HONEST = (TINY_COURSE / "solutions/tiny.py").read_bytes().replace(b"@BAIT@", b"nothing")
 PLANTED = "# @PLANTED@"  # ends the line by which the real course's files hold the bait
 
+_REPEATED = re.compile(rb"^(.*)  # @TIMES (\d+)@\n", re.MULTILINE)  # a line that is handed in so many times
+
 # Appended to an attack on `tiny` that is handed in for another problem set: each name that is asked for and not there stands
 # for the attack's function for a call of that form.
 _STAND_INS = """
@@ -76,7 +78,7 @@ def problem_sets(roots: Iterable[Path]) -> dict[str, tuple[Path, ProblemSet]]:
 
 def submission(attack: Attack, problem_set: ProblemSet, fill: dict[str, str]) -> Submission:
     """The attack as it is handed in, with `fill` put in; one on `tiny` gets stand-ins for what another problem set asks."""
-    source = attack.path.read_bytes()
+    source = _REPEATED.sub(lambda line: (line[1] + b"\n") * int(line[2]), attack.path.read_bytes())
     for name, value in fill.items():
         source = source.replace(name.encode(), value.encode())
     if attack.problem_set != problem_set.slug:

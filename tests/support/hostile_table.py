@@ -19,8 +19,9 @@ refusal. Then write the table anew and run the attack on both backends:
     pytest tests/test_hostile.py -k NAME
 
 where NAME is the file's name; only what is selected is graded. `@COURSE@`, `@JOURNAL@`, `@HOME@`, `@HOSTPID@` and the like
-in a file are replaced by what they are in the run; see `bait` in test_hostile.py. `MARK` in a hidden test of `tiny` and
-`layers` is replaced by a number of seven digits that is looked for in all that a student may read.
+in a file are replaced by what they are in the run; see `bait` in test_hostile.py. A line that ends in `  # @TIMES 3000@` is
+handed in so many times. `MARK` in a hidden test of `tiny` and `layers` is replaced by a number of seven digits that is
+looked for in all that a student may read.
 """
 
 from __future__ import annotations
