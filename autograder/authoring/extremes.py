@@ -86,7 +86,7 @@ class Extreme(LocalRunner):
 
 
 class Replaced(LocalRunner):
-    """Answers as the reference does, with other numbers: `wrong`, once there were numbers in an answer."""
+    """Answers as the reference does, with other numbers: `wrong`, once an answer is not the reference's."""
 
     def __init__(
         self, reference: Mapping[str, Any], change: Callable[[np.ndarray], None], known: dict[bytes, Answer | StudentError]
@@ -117,9 +117,9 @@ class Replaced(LocalRunner):
         if isinstance(value, np.ndarray):
             if value.dtype.kind not in "fc" or not value.size:
                 return value
-            self.wrong = True
             numbers = value.copy()
             self._change(numbers.reshape(-1))
+            self.wrong |= not np.array_equal(numbers, value, equal_nan=True)
             return numbers
         if isinstance(value, np.generic):
             return self._replaced(np.array([value]))[0]
