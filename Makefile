@@ -36,6 +36,8 @@ bench: .venv/dev
 	$(BIN)/python benchmarks/ps2_false_alarms.py --runs 20
 	$(BIN)/python benchmarks/ps3_false_alarms.py --runs 5
 	$(BIN)/python benchmarks/false_alarms.py ps4 --seeds 3
+	$(BIN)/python benchmarks/false_alarms.py ps5 --seeds 3
+	$(BIN)/python benchmarks/ps5_attention.py --repeats 3
 
 # Are the engine's tests tested? A seeded sample of mutants of each module; fails if fewer than 95 % are found.
 mutants: .venv/dev
