@@ -148,28 +148,32 @@ class Journal:
         """Keep a submission and return its attempt: the one it was kept as before, if it was.
 
         Bytes with a time are the attempt with those bytes and that time. Bytes without one are the newest attempt, if that
-        has these bytes; going back to older bytes is a new attempt.
+        has these bytes; going back to older bytes is a new attempt. Where the first sight counts, bytes are the attempt with
+        those bytes from the same origin.
         """
         content = self.keep(submission.source)
         # With a plain offset: in the hour that clocks repeat, a time of a named zone equals no other, not even itself.
         submitted = submission.submitted and datetime.datetime.fromisoformat(submission.submitted.isoformat())
         while True:
             known = self.attempts(submission.student)
-            same = [
-                attempt
-                for attempt in (known if submitted else known[-1:])
-                if attempt.sha256 == submission.sha256 and submitted in (None, attempt.submitted)
-            ]
+            alike = [attempt for attempt in known if attempt.sha256 == submission.sha256]
+            if submission.first_sight:
+                same = [attempt for attempt in alike if attempt.origin == submission.origin]
+            elif submitted:
+                same = [attempt for attempt in alike if attempt.submitted == submitted]
+            else:
+                same = [attempt for attempt in alike if attempt is known[-1]]
             if same:
                 return same[0]
+            received = now()
             attempt = Attempt(
                 student=submission.student,
                 number=max((attempt.number for attempt in known), default=0) + 1,
                 filename=submission.filename,
                 sha256=submission.sha256,
                 content=content,
-                submitted=submitted,
-                received=now(),
+                submitted=received if submission.first_sight else submitted,
+                received=received,
                 origin=submission.origin,
             )
             entry = {

@@ -142,9 +142,11 @@ class _Intake:
         called = "" if answer_pattern(self.module).fullmatch(parts[-1]) else f"called {shown(parts[-1])}, not {wanted}"
         late = "marked late" if handed.late else ""
         noted = "; ".join(filter(None, [handed.remark, when.remark if when.moment else "", called, late]))
-        origin = f"{shown(self.place.name)}: {entry.name}"
+        # A delivery is known again by its own name, wherever the inbox lies.
+        origin = entry.name if handed.first_sight else f"{shown(self.place.name)}: {entry.name}"
         self.students.add(student)
-        self.submissions.append(Submission(student, wanted, source, when.moment, f"{origin} ({noted})" if noted else origin))
+        whence = f"{origin} ({noted})" if noted else origin
+        self.submissions.append(Submission(student, wanted, source, when.moment, whence, handed.first_sight))
         if handed.late:
             self.list_entry(entry, f"{late}, but no time is given; a penalty is yours to give", student, graded=True)
         if when.problem:

@@ -34,6 +34,7 @@ class Handed:
     remark: str = ""
     late: bool = False
     history: bool = False  # whether the platform gives several attempts of one student
+    first_sight: bool = False  # whether the time that counts is that at which the course first sees it
     any_name: bool = False  # whether the only .py or .ipynb file is the answer, whatever its name
     folder: Path | None = None
     hint: str = ""

@@ -13,7 +13,7 @@ from autograder.course import CourseError
 from autograder.intake.names import exact, normal
 from autograder.schema import ID_RULE, STUDENT_ID
 
-PLATFORMS = ("canvas", "moodle", "gradescope", "github")
+PLATFORMS = ("canvas", "moodle", "gradescope", "github", "inbox")
 MAX_BYTES = 10 * 2**20
 
 

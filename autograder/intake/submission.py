@@ -14,6 +14,7 @@ class Submission:
     """One student's file. `filename` tells its form; `source` is its bytes as they were handed in.
 
     `submitted` is the time the platform gives, `None` if it gives none; `origin` says where the file came from, for people.
+    With `first_sight`, the time is that at which the journal first sees these bytes from this origin.
     """
 
     student: str
@@ -21,6 +22,7 @@ class Submission:
     source: bytes
     submitted: datetime.datetime | None = None
     origin: str = field(default="", compare=False)
+    first_sight: bool = False
 
     @property
     def sha256(self) -> str:
