@@ -99,16 +99,23 @@ class OwnTrial(Trial):
 
 
 class LocalBench(Bench):
-    """The bench of a student's own run. Loads the submission from `folder` unless a namespace is given."""
+    """The bench of a student's own run. Loads `work`, or else what is furthest in `folder`, unless a namespace is given."""
 
-    def __init__(self, folder: Path, namespace: dict[str, Any] | None = None, question: str | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        namespace: dict[str, Any] | None = None,
+        question: str | None = None,
+        *,
+        work: Path | None = None,
+    ) -> None:
         self.description = read_description(folder)
         self.schedule = read_schedule(folder, self.description["slug"])
         self.question = question
         self.is_notebook = namespace is not None
         report: loading.Report = {}
         if namespace is None:
-            work = find_work(folder, self.description["module"])
+            work = work or find_work(folder, self.description["module"])
             namespace, report = loading.load(str(work), work.read_bytes())
             self.subject = work.name
             units = texts_of(work)

@@ -1,0 +1,154 @@
+"""`python -m autograder.kit.submit ps1`: says what is handed in and what is missing, delivers it, and keeps a receipt.
+
+A delivery is a new folder in the inbox, which appears whole or not at all and replaces nothing. Who handed it in is known by
+the file's owner, and when by the first time that staff see it; so nothing of that is asked here. The receipt proves which
+bytes they were.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import json
+import os
+import secrets
+import shutil
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from autograder.kit.local import LocalBench, read_description, run_public_tests
+from autograder.kit.release_files import load_base
+from autograder.kit.schedule import read_schedule
+
+RECEIPTS = "receipts"
+FORMS = (".py", ".ipynb")
+
+
+class NotHandedIn(Exception):
+    """Nothing was delivered; the message says why, and what to do."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command. Returns 0 if something was delivered or is ready to upload, 2 if not."""
+    parser = argparse.ArgumentParser(prog="python -m autograder.kit.submit", description="Hand in a problem set.")
+    parser.add_argument("problem_set", help="its folder, such as ps1")
+    parser.add_argument("--to", type=Path, metavar="FOLDER", help="the course's inbox, such as a folder on a shared drive")
+    parser.add_argument("--form", choices=("module", "notebook"), help="which file counts, if you have begun both")
+    parser.add_argument("--again", action="store_true", help="hand in the same bytes once more")
+    given = parser.parse_args(arguments)
+    folder = Path(given.problem_set)
+    try:
+        _hand_in(folder, given.to, given.form, again=given.again)
+    except (NotHandedIn, FileNotFoundError) as error:
+        print(error)
+        return 2
+    return 0
+
+
+def _hand_in(folder: Path, inbox: Path | None, form: str | None, *, again: bool) -> None:
+    description = read_description(folder)
+    work = chosen_work(folder, description, form)
+    content = work.read_bytes()
+    digest = hashlib.sha256(content).hexdigest()
+    print(f"{work.name}: {len(content)} bytes, SHA-256 {digest}")
+    bench = LocalBench(folder, work=work)
+    run_public_tests(folder, bench)
+    print("\n".join(bench.summary()))
+    before = [receipt for receipt in _receipts(folder) if receipt.get("sha256") == digest and receipt.get("to")]
+    if before and inbox is not None and not again:
+        raise NotHandedIn(f"These bytes were handed in before, at {before[-1].get('time')}. Nothing was delivered; "
+                          "if that delivery was lost, add --again.")  # fmt: skip
+    if inbox is None:
+        schedule = read_schedule(folder, description["slug"])
+        where = schedule.hand_in if schedule else ""
+        print(f"Ready to upload{f' {where}' if where else ''}: {work.resolve()}")
+        delivered = ""
+    else:
+        delivered = str(deliver(work.name, content, description["slug"], inbox))
+        print(f"Delivered: {delivered}")
+    receipt = _write_receipt(folder, description, work.name, content, delivered)
+    print(f"Receipt: {receipt}. Keep it: it proves which bytes you handed in.")
+
+
+def chosen_work(folder: Path, description: dict[str, Any], form: str | None) -> Path:
+    """The file that is handed in. Raises `NotHandedIn` if none has been begun, or both and `form` names neither."""
+    slug, module = description["slug"], description["module"]
+    base = load_base(folder.resolve().parent, slug)
+    files = [folder / f"{module}{ending}" for ending in FORMS]
+    begun = [
+        path for path in files if path.is_file() and _text(path.read_bytes()) != _text(base.get(f"{slug}/{path.name}", b""))
+    ]
+    if form is not None:
+        begun = [path for path in begun if path.suffix == FORMS[form == "notebook"]]
+    if not begun:
+        wanted = f"{module}{FORMS[form == 'notebook']}" if form else f"neither {module}.py nor {module}.ipynb"
+        raise NotHandedIn(f"{wanted} has {'not ' if form else ''}been begun, so there is nothing to hand in.")
+    if len(begun) > 1:
+        raise NotHandedIn(f"You have begun both {begun[0].name} and {begun[1].name}, and one of them counts. "
+                          "Say which: --form module, or --form notebook.")  # fmt: skip
+    return begun[0]
+
+
+def _text(content: bytes) -> bytes:
+    """What a file holds, whatever ends its lines; of a notebook the cells alone, as opening it changes the rest."""
+    try:
+        cells = json.loads(content)["cells"]
+        return json.dumps(["".join(cell["source"]) for cell in cells]).encode()
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return content.replace(b"\r\n", b"\n")
+
+
+def deliver(name: str, content: bytes, slug: str, inbox: Path) -> Path:
+    """Put a file into a new folder of the inbox, and return that folder. Raises `NotHandedIn` if it cannot be done."""
+    if not inbox.is_dir():
+        raise NotHandedIn(f"{inbox} is no folder. Is the shared drive connected? Nothing was delivered.")
+    # With microseconds, so that a student's deliveries stand in their order.
+    unique = f"{slug}-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}-{secrets.token_hex(4)}"
+    # What begins with a dot is passed over by staff's side until it is whole.
+    unfinished, final = inbox / f".{unique}", inbox / unique
+    try:
+        unfinished.mkdir()
+        with open(unfinished / name, "xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.rename(final)
+    except OSError as error:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise NotHandedIn(f"{inbox} cannot be written to: {error.strerror or error}. Nothing was delivered.") from None
+    return final
+
+
+def _write_receipt(folder: Path, description: dict[str, Any], name: str, content: bytes, delivered: str) -> Path:
+    now = datetime.now().astimezone()
+    receipt = {
+        "problem_set": description["slug"],
+        "version": description["version"],
+        "file": name,
+        "bytes": len(content),
+        "sha256": hashlib.sha256(content).hexdigest(),
+        "time": now.isoformat(timespec="seconds"),
+        "to": delivered,
+    }
+    place = folder / RECEIPTS / f"{now:%Y%m%dT%H%M%S}-{secrets.token_hex(2)}.json"
+    place.parent.mkdir(exist_ok=True)
+    place.write_text(json.dumps(receipt, indent=1) + "\n", encoding="utf-8")
+    return place
+
+
+def _receipts(folder: Path) -> list[dict[str, Any]]:
+    found = []
+    for path in sorted((folder / RECEIPTS).glob("*.json")):
+        with contextlib.suppress(OSError, ValueError):
+            receipt = json.loads(path.read_text(encoding="utf-8"))
+            if isinstance(receipt, dict):
+                found.append(receipt)
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())
