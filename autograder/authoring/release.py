@@ -86,10 +86,10 @@ Hand in one file: `ps1.py` or `ps1.ipynb`, under this name. Everything your answ
 
     python -m autograder.kit.submit ps1
 
-says what is in the file and what is missing, and where to upload it. If your course has an inbox, such as a folder on a shared
-drive, `--to FOLDER` delivers the file there: whole or not at all, replacing nothing. The owner of the file is who handed it in,
-and the time that counts is when the course first sees it. Either way a receipt is kept in `ps1/receipts`. It proves which bytes
-you handed in.
+says what is in the file and what is missing, and where to upload it. If your course has an inbox, such as a folder on a
+shared drive, `--to FOLDER` delivers the file there: whole or not at all, replacing nothing. The owner of the file is who
+handed it in, and the time that counts is when the course first sees it. Either way a receipt is kept in `ps1/receipts`. It
+proves which bytes you handed in.
 
 Your own run and the grader's do the same, if you keep three rules:
 
