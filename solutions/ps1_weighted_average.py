@@ -230,7 +230,7 @@ doubled = None
 doubled = "c"
 # END SOLUTION
 
-# Masking takes one item with a weight of 0.2 from a row. What happens to the weights of the items that stay?
+# One item in a row, with a weight of 0.2, is masked. What happens to the weights of the others?
 #   "a" they stay    "b" each grows by the same amount    "c" they depend on the masked score    "d" each grows by the
 #   same factor, 1 / 0.8
 survivors = None

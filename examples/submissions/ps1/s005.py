@@ -172,7 +172,7 @@ swapped = None
 #   "a" as many    "b" twice as many    "c" four times as many    "d" it depends on the words
 doubled = None
 
-# Masking takes one item with a weight of 0.2 from a row. What happens to the weights of the items that stay?
+# One item in a row, with a weight of 0.2, is masked. What happens to the weights of the others?
 #   "a" they stay    "b" each grows by the same amount    "c" they depend on the masked score    "d" each grows by the
 #   same factor, 1 / 0.8
 survivors = None

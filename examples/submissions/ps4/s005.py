@@ -1,7 +1,8 @@
 """Problem set 4: what dividing by √d prevents.
 
 Arrays hold float64 numbers; compute in that precision. No function changes its arguments. "(..., n)" stands for any number
-of leading axes, none included: treat each row along the last axis on its own.
+of leading axes, none included: treat each row along the last axis on its own. D1, D2 and D3 are the teaching documents
+that this course is built on; the lesson's last section names them.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,8 +32,8 @@ def causal_mask(length: int) -> np.ndarray:
 
 # --- Question 1: Predict the winner (core, 1 point, 1 minute, easy)
 
-# A random query meets sixteen random keys of width 1024, and nothing is divided. How large is the largest of the
-# sixteen weights, on average?
+# A random query meets sixteen random keys of width 1024, and nothing is divided. How large is the
+# largest of the sixteen weights, on average?
 #   "a" about 0.06, an even split
 #   "b" about 0.25
 #   "c" about 0.5
@@ -51,7 +52,7 @@ def entropy(weights: np.ndarray) -> np.ndarray:
     Returns an array of shape (...); for a single row, one number.
     Raises ValueError if an entry is negative, or if a row's sum differs from 1 by more than 1e-6.
 
-    Source: D1, ledger row D1-9 (ln 16 for sixteen equal weights).
+    Source: D1, "What does 1/sqrt(d) prevent?": ln 16 for sixteen equal weights.
     """
     raise NotImplementedError("not done yet")
 
@@ -67,7 +68,7 @@ def concentration(scores: np.ndarray) -> tuple[float, float, float]:
       mean_entropy: the entropy of each row's weights in nats, averaged over the rows;
       mean_largest: the largest weight of each row, averaged over the rows.
 
-    Source: D1, the columns of the table in ledger row D1-10.
+    Source: D1, the columns of the table in "What does 1/sqrt(d) prevent?".
     """
     raise NotImplementedError("not done yet")
 
@@ -85,7 +86,7 @@ def sqrt_d_table(dimensions: Sequence[int], seed: int = 0) -> np.ndarray:
     the same three for the same scores divided by sqrt(d).
     dimensions = [4, 16, 64, 256, 1024] and seed = 0 give the thirty printed figures, to the last printed place.
 
-    Source: D1, ledger row D1-10.
+    Source: D1, the table in "What does 1/sqrt(d) prevent?".
     """
     raise NotImplementedError("not done yet")
 
@@ -100,7 +101,7 @@ def own_scores(d: int, queries: int, keys: int, seed: int) -> np.ndarray:
     seed: an integer. The same seed gives the same scores, another seed gives others.
     Returns shape (queries, keys). Not divided by sqrt(d). At 2000 queries, 16 keys and d = 256, all keys at once take 66 MB.
 
-    Source: D1, ledger rows D1-10 and D1-11; D2, ledger row D2-3.
+    Source: D1, "What does 1/sqrt(d) prevent?"; D2, "Demonstration".
     """
     raise NotImplementedError("not done yet")
 
@@ -113,7 +114,7 @@ def softmax_jacobian(weights: np.ndarray) -> np.ndarray:
     weights: shape (..., n), softmax outputs.
     Returns shape (..., n, n). Entry (j, k) is the derivative of weight j by score k: a_j [j = k] - a_j a_k.
 
-    Source: D1, ledger row D1-12.
+    Source: D1, "What does 1/sqrt(d) prevent?".
     """
     raise NotImplementedError("not done yet")
 
@@ -125,7 +126,7 @@ def jacobian_norm(weights: np.ndarray) -> np.ndarray:
     Returns shape (...), one number for each row, finite and nonnegative, with an error of at most 1e-7 even where a row is
     almost one-hot.
 
-    Source: D1, ledger row D1-13. Written out, the squared norm is sum a^2 - 2 sum a^3 + (sum a^2)^2.
+    Source: D1, "What does 1/sqrt(d) prevent?". Written out, the squared norm is sum a^2 - 2 sum a^3 + (sum a^2)^2.
     """
     raise NotImplementedError("not done yet")
 
@@ -184,7 +185,7 @@ def attention_backward(
     Returns (queries_gradient, keys_gradient, values_gradient), with the shapes of queries, keys and values. Exact up to
     rounding: no finite differences. Scores between -1e4 and 1e4 must not overflow.
 
-    Source: D1, ledger row D1-12; D3, ledger row D3-7.
+    Source: D1, "What does 1/sqrt(d) prevent?"; an empty row: D3, "The edge case".
     """
     raise NotImplementedError("not done yet")
 
@@ -227,7 +228,7 @@ def multi_head_attention(
     that may read nothing has zero weights.
     Returns (output, weights) with shapes (..., length, out) and (..., heads, length, length).
 
-    Source: D1, ledger row D1-21; D3, ledger row D3-7; Vaswani et al., "Attention is all you need", 2017, section 3.2.2.
+    Source: D1, "What changes with multiple heads?"; Vaswani et al., "Attention is all you need", 2017, section 3.2.2.
     """
     raise NotImplementedError("not done yet")
 
@@ -243,7 +244,7 @@ def head_costs(length: int, width: int, heads: int) -> tuple[int, int]:
     Returns (operations, tables), two exact integers: the operations in all heads, and the number of length x length
     tables of weights. Raises ValueError if `heads` does not divide `width`.
 
-    Source: D1, ledger rows D1-17 and D1-21.
+    Source: D1, "The price: quadratic sequence length" and "What changes with multiple heads?".
     """
     raise NotImplementedError("not done yet")
 
