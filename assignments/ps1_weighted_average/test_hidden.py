@@ -388,7 +388,11 @@ def test_one_value_and_repeated_values(student):
     asks(student, numbers, [([25.0], False, "between the values"), ([31.0], True, "above all values")])
 
 
-@graded("hull", points=1, hint="Many values, wide vectors: the method must not depend on two dimensions or on three values.")
+@graded(
+    "hull",
+    points=1,
+    hint="Many values, wide vectors, any unit. The tolerance is relative to the largest coordinate, and small.",
+)
 def test_hulls_of_random_values(student, rng):
     """Random averages are inside; the same points pushed beyond a supporting plane are outside."""
     # The limit is relative to the values, so the unit must not matter.
