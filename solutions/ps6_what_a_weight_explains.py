@@ -395,8 +395,8 @@ def layer_norm_backward(
     inner = upstream * gain
     along = (inner * normed).mean(axis=-1, keepdims=True)
     x_gradient = (inner - inner.mean(axis=-1, keepdims=True) - normed * along) / root
-    tokens = tuple(range(x.ndim - 1))
-    return x_gradient, (upstream * normed).sum(axis=tokens), upstream.sum(axis=tokens)
+    by_token = upstream.reshape(-1, x.shape[-1])
+    return x_gradient, (by_token * normed.reshape(by_token.shape)).sum(axis=0), by_token.sum(axis=0)
     # END SOLUTION
 
 
@@ -450,6 +450,15 @@ def lm_forward(model: Model, positions: np.ndarray, tokens: np.ndarray) -> tuple
 
 
 # === question: gradients ===
+# BEGIN SOLUTION
+def rows(x: np.ndarray) -> np.ndarray:
+    """All tokens of all sequences below each other: (b, n, width) as (b * n, width)."""
+    return x.reshape(-1, x.shape[-1])
+
+
+# END SOLUTION
+
+
 def lm_gradients(
     model: Model, positions: np.ndarray, tokens: np.ndarray, targets: np.ndarray, counted: np.ndarray
 ) -> tuple[float, Model]:
@@ -471,43 +480,45 @@ def lm_gradients(
         x, *rest = attend_and_feed(x, block, mask)
         kept.append(rest)
     final = layer_norm(x, model["gain"], model["shift"])
-    probabilities = softmax(final @ model["unembed"])
-    chosen = np.take_along_axis(probabilities, targets[..., np.newaxis], axis=-1)[..., 0]
+    probabilities = softmax(rows(final) @ model["unembed"])
+    chosen = targets.ravel()
+    each = np.arange(len(chosen))
     number = counted.sum()
-    loss = float(-np.log(chosen[counted]).sum() / number)
+    loss = float(-np.log(probabilities[each, chosen][counted.ravel()]).sum() / number)
 
-    by_logit = probabilities.copy()
-    places = np.indices(targets.shape)
-    by_logit[places[0], places[1], targets] -= 1
-    by_logit *= (counted / number)[..., np.newaxis]
-    by_x, by_gain, by_shift = layer_norm_backward(x, model["gain"], by_logit @ model["unembed"].T)
-    unembed = np.tensordot(final, by_logit, axes=([0, 1], [0, 1]))
+    by_logit = probabilities
+    by_logit[each, chosen] -= 1
+    by_logit *= counted.reshape(-1, 1) / number
+    unembed = rows(final).T @ by_logit
+    by_final = (by_logit @ model["unembed"].T).reshape(x.shape)
+    by_x, by_gain, by_shift = layer_norm_backward(x, model["gain"], by_final)
     blocks = []
-    for block, start, (_, normed, middle, normed_middle, hidden, bent) in zip(
+    for block, start, (weights, normed, middle, normed_middle, hidden, bent) in zip(
         model["blocks"][::-1], inputs[::-1], kept[::-1], strict=True
     ):
-        slopes = {"w_2": np.tensordot(bent, by_x, axes=([0, 1], [0, 1])), "b_2": by_x.sum(axis=(0, 1))}
-        by_hidden = gelu_backward(hidden, by_x @ block["w_2"].T)
-        slopes["w_1"] = np.tensordot(normed_middle, by_hidden, axes=([0, 1], [0, 1]))
-        slopes["b_1"] = by_hidden.sum(axis=(0, 1))
-        by_middle, slopes["gain_2"], slopes["shift_2"] = layer_norm_backward(
-            middle, block["gain_2"], by_hidden @ block["w_1"].T
-        )
+        slopes = {"w_2": rows(bent).T @ rows(by_x), "b_2": rows(by_x).sum(axis=0)}
+        by_hidden = gelu_backward(rows(hidden), rows(by_x) @ block["w_2"].T)
+        slopes["w_1"], slopes["b_1"] = rows(normed_middle).T @ by_hidden, by_hidden.sum(axis=0)
+        by_normed = (by_hidden @ block["w_1"].T).reshape(x.shape)
+        by_middle, slopes["gain_2"], slopes["shift_2"] = layer_norm_backward(middle, block["gain_2"], by_normed)
         by_x = by_x + by_middle
-        projected = [normed @ block[name] for name in ("w_q", "w_k", "w_v")]
-        by_projected = attention_backward(*projected, by_x @ block["w_o"].T, mask)
-        # One head, so its output is the weights times the values.
-        slopes["w_o"] = np.tensordot(_ @ projected[2], by_x, axes=([0, 1], [0, 1]))
-        by_normed = np.zeros_like(normed)
+        queries, keys, values = ((rows(normed) @ block[name]).reshape(x.shape) for name in ("w_q", "w_k", "w_v"))
+        by_mixed = (rows(by_x) @ block["w_o"].T).reshape(x.shape)
+        # One head: what w_o was multiplied with is the weights times the values.
+        slopes["w_o"] = rows(weights @ values).T @ rows(by_x)
+        by_projected = attention_backward(queries, keys, values, by_mixed, mask)
+        by_normed = np.zeros_like(rows(x))
         for name, slope in zip(("w_q", "w_k", "w_v"), by_projected, strict=True):
-            slopes[name] = np.tensordot(normed, slope, axes=([0, 1], [0, 1]))
-            by_normed += slope @ block[name].T
-        by_start, slopes["gain_1"], slopes["shift_1"] = layer_norm_backward(start, block["gain_1"], by_normed)
+            slopes[name] = rows(normed).T @ rows(slope)
+            by_normed += rows(slope) @ block[name].T
+        by_start, slopes["gain_1"], slopes["shift_1"] = layer_norm_backward(
+            start, block["gain_1"], by_normed.reshape(x.shape)
+        )
         by_x = by_x + by_start
         blocks.append({name: slopes[name] for name in block})
-    embed = np.zeros_like(model["embed"])
-    np.add.at(embed, tokens, by_x)
-    return loss, {"embed": embed, "blocks": blocks[::-1], "gain": by_gain, "shift": by_shift, "unembed": unembed}
+    # A note that occurs several times collects the slopes of all its places.
+    by_note = np.eye(len(model["embed"]))[tokens.ravel()].T @ rows(by_x)
+    return loss, {"embed": by_note, "blocks": blocks[::-1], "gain": by_gain, "shift": by_shift, "unembed": unembed}
     # END SOLUTION
 
 
