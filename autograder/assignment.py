@@ -45,8 +45,8 @@ class Carried(Strict):
 class Question(Strict):
     """One question of a problem set.
 
-    `uses` are names of other questions that its functions build on. `options` are the letters that each name of a choice
-    may hold. The three `hints` go from direction to method to almost the answer.
+    `uses` are names of other questions, or carried over, that its functions build on. `options` are the letters that each
+    name of a choice may hold. The three `hints` go from direction to method to almost the answer.
     """
 
     id: Slug
@@ -113,14 +113,20 @@ class Assignment(Strict):
                     raise ValueError(f"the name {name!r} stands twice")
                 owners[name] = question.id
         code = {name for question in self.questions if question.kind == "code" for name in question.names}
+        if twice := self.carried_names & owners.keys():
+            raise ValueError(f"{min(twice)!r} is carried over and asked for, too")
         for question in self.questions:
             for name in question.uses:
-                if name not in code or name in question.names:
-                    raise ValueError(f"{question.id} uses {name!r}, which no other code question defines")
+                if name not in code | self.carried_names or name in question.names:
+                    raise ValueError(
+                        f"{question.id} uses {name!r}, which no other code question defines and nothing carries over"
+                    )
             if question.prediction and question.prediction.payoff not in owners.values():
                 payoff = question.prediction.payoff
                 raise ValueError(f"{question.id} names the payoff of {payoff!r}, but there is no such question")
-        self._ordered({question.id: {owners[name] for name in question.uses} for question in self.questions})
+        self._ordered(
+            {question.id: {owners[name] for name in question.uses if name in owners} for question in self.questions}
+        )
         return self
 
     @staticmethod
@@ -133,6 +139,11 @@ class Assignment(Strict):
                 raise ValueError(f"these questions build on each other in a circle: {', '.join(left)}")
             for question in free:
                 del left[question]
+
+    @property
+    def carried_names(self) -> set[str]:
+        """What students bring from earlier problem sets."""
+        return {name for carried in self.carried for name in carried.names}
 
     def owner(self, name: str) -> Question:
         """The question that asks for a name."""

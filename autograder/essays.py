@@ -77,7 +77,7 @@ class EssayFinder:
         try:
             blocks = solution_blocks(self._problem_set)
             stubs = {name: stub(block, self._problem_set.solution) for name, block in blocks.questions.items()}
-            texts = [readme(self._problem_set), module(self._problem_set, blocks.set_up, stubs)]
+            texts = [readme(self._problem_set), module(self._problem_set, blocks.given, stubs)]
             texts += [*code_lines(self._problem_set), *shipped_lines(self._problem_set)]
         except CourseError:
             return frozenset()  # then the course's own lines are shown to the reader as well

@@ -2,7 +2,8 @@
 
 A question declares the functions of other questions that it `uses`. Where one of its tests fails, and such a function failed
 a test of its own, the test runs once more in a fresh guest, in which that function answers as the reference does. A test
-that then passes shows that the question itself is right.
+that then passes shows that the question itself is right. What students carry over from an earlier problem set has no tests
+here and was graded there, so the reference's takes its place whenever a test of a question that uses it fails.
 
 The submission's guest holds nothing of the reference. It holds handles, bound after the submission was loaded, and the
 reference answers from a guest of its own, under the submission's limits: a call that takes too much costs that guest.
@@ -30,6 +31,26 @@ from autograder.testing.student import StudentError
 
 REFUSED = "the function does not accept these arguments"
 UNANSWERED = "the function did not answer"
+<<<<<<< HEAD
+=======
+_LOST = (Status.FAILED, Status.BLOCKED)
+
+
+def broken_uses(problem_set: ProblemSet, outcomes: Mapping[str, Outcome]) -> dict[str, list[str]]:
+    """The questions that lost a test, each with those functions it builds on that failed a test of their own."""
+    assignment = problem_set.assignment
+    failed = {
+        (outcome.question, name) for outcome in outcomes.values() if outcome.status is Status.FAILED for name in outcome.uses
+    }
+    lost = {outcome.question for outcome in outcomes.values() if outcome.status in _LOST}
+    carried = assignment.carried_names
+    broken = {
+        question.id: [name for name in question.uses if name in carried or (assignment.owner(name).id, name) in failed]
+        for question in assignment.questions
+        if question.id in lost
+    }
+    return {question: names for question, names in broken.items() if names}
+>>>>>>> 0b3ca61 (Problem set 6: tests, and names that are carried over from an earlier problem set)
 
 
 def follow_through(
@@ -46,22 +67,40 @@ def follow_through(
 
     `until` is when the submission's time is used up. `on_trial` puts another trial in place, for which tests then run.
     """
+<<<<<<< HEAD
     questions = problem_set.assignment.questions
     uses = {question.id: question.uses for question in questions}
     owners = {name: question.id for question in questions for name in question.names}
     for question, names in broken_uses(uses, owners, trial.outcomes.values()).items():
         lost = [item for item in items if mark_of(item).question == question and trial.outcomes[item.name].status in LOST]
+=======
+    carried = problem_set.assignment.carried_names
+    for question, names in broken_uses(problem_set, trial.outcomes).items():
+        lost = [item for item in items if mark_of(item).question == question and trial.outcomes[item.name].status in _LOST]
+        failing = tuple(name for name in names if name not in carried)
+>>>>>>> 0b3ca61 (Problem set 6: tests, and names that are carried over from an earlier problem set)
         for item in lost:
-            trial.outcomes[item.name] = replace(trial.outcomes[item.name], fix_first=tuple(names))
-        again = _run_again(problem_set, submission, names, lost, trial, zygote, until, on_trial)
+            trial.outcomes[item.name] = replace(trial.outcomes[item.name], fix_first=failing)
+        again = _run_again(
+            problem_set,
+            submission,
+            names,
+            [item for item in lost if mark_of(item).follow_through],
+            trial,
+            zygote,
+            until,
+            on_trial,
+        )
         for test, outcome in again.items():
             # What goes beyond a test's allowance does so by what the submission answered: on the reference nothing does.
             if outcome.status is Status.FAULT and outcome.cause is not Cause.BEYOND:
                 trial.outcomes[test] = outcome
-            else:
+            elif failing or outcome.status is Status.PASSED:
                 ended = Status.PASSED if outcome.status is Status.PASSED else Status.FAILED
                 credit = problem_set.follow_through if outcome.status is Status.PASSED else 0.0
-                trial.outcomes[test] = replace(trial.outcomes[test], follow_through=ended, credit=credit)
+                # Nothing but this run says that what was carried over is wrong.
+                first = failing or tuple(names)
+                trial.outcomes[test] = replace(trial.outcomes[test], fix_first=first, follow_through=ended, credit=credit)
 
 
 def _run_again(

@@ -68,8 +68,8 @@ Model = dict[str, Any]
 def new_model(seed: int, width: int = 32, hidden: int = 64, layers: int = 2, notes: int = NOTES) -> Model:
     """A model before training. All matrices are random, all gains are ones, all shifts and biases zeros.
 
-    embed: (notes, width). blocks: a list of dicts with w_q, w_k, w_v, w_o (width, width), w_1 (width, hidden), b_1 (hidden,),
-    w_2 (hidden, width), b_2 (width,), and gain_1, shift_1, gain_2, shift_2 (width,). gain, shift: (width,), the last norm.
+    embed: (notes, width). blocks: a list of dicts with w_q, w_k, w_v, w_o (width, width), w_1 (width, hidden),
+    b_1 (hidden,), w_2 (hidden, width), b_2 (width,), and gain_1, shift_1, gain_2, shift_2 (width,). gain, shift: (width,), the last norm.
     unembed: (width, notes).
     """
     rng = np.random.default_rng(seed)
@@ -80,7 +80,9 @@ def new_model(seed: int, width: int = 32, hidden: int = 64, layers: int = 2, not
     def block() -> dict[str, np.ndarray]:
         made = {name: matrix(width, width) for name in ("w_q", "w_k", "w_v", "w_o")}
         made |= {"w_1": matrix(width, hidden), "b_1": np.zeros(hidden), "w_2": matrix(hidden, width), "b_2": np.zeros(width)}
-        return made | {f"{kind}_{at}": fill(width) for at in (1, 2) for kind, fill in (("gain", np.ones), ("shift", np.zeros))}
+        return made | {
+            f"{kind}_{at}": fill(width) for at in (1, 2) for kind, fill in (("gain", np.ones), ("shift", np.zeros))
+        }
 
     return {
         "embed": rng.standard_normal((notes, width)),
@@ -117,7 +119,7 @@ def adam_step(model: Any, gradients: Any, moments: Any, step: int, rate: float) 
     return model - rate * move, (first, second)
 
 
-# === carried from problem set 4 ===
+# === carried over ===
 # Your own functions from problem set 4 go here. `python check.py ps6 --carry` copies them in, with what they call.
 def layer_norm(x: np.ndarray, gain: np.ndarray, shift: np.ndarray, eps: float = 1e-5) -> np.ndarray:
     """Yours from problem set 4: mean 0 and variance 1 along the last axis, then `gain` and `shift`."""
@@ -145,9 +147,7 @@ def multi_head_attention(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Yours from problem set 4: returns (output, weights) of shapes (..., length, out) and (..., heads, length, length)."""
     # BEGIN SOLUTION
-    queries, keys, values = (
-        (x @ matrix).reshape(*x.shape[:-1], heads, -1).swapaxes(-2, -3) for matrix in (w_q, w_k, w_v)
-    )
+    queries, keys, values = ((x @ matrix).reshape(*x.shape[:-1], heads, -1).swapaxes(-2, -3) for matrix in (w_q, w_k, w_v))
     weights = softmax(queries @ keys.swapaxes(-1, -2) / np.sqrt(queries.shape[-1]), mask)
     return (weights @ values).swapaxes(-2, -3).reshape(*x.shape[:-1], -1) @ w_o, weights
     # END SOLUTION
@@ -308,6 +308,7 @@ def learning_curve(
     The model says +1 where F w > 0, and -1 elsewhere.
     Returns shape (len(sizes),): for each size, the share of right answers on the whole test set.
     """
+
     # BEGIN SOLUTION
     def features(tokens: np.ndarray) -> np.ndarray:
         return tokens.mean(axis=1) if pooled else tokens.reshape(len(tokens), -1)
@@ -655,8 +656,8 @@ def swap_experiment(
 def faithfulness(weights: np.ndarray, effects: np.ndarray, resamples: np.ndarray) -> tuple[float, float, float]:
     """Score how well weights predict effects: a rank correlation, with an interval.
 
-    The score is Spearman's: the Pearson correlation of the ranks of `weights` and the ranks of |effects|. Equal numbers share
-    the mean of the ranks that they take up together.
+    The score is Spearman's: the Pearson correlation of the ranks of `weights` and the ranks of |effects|. Equal numbers
+    share the mean of the ranks that they take up together.
     weights: shape (k,). effects: shape (k,), signed. resamples: integers of shape (r, k); each row is a bootstrap sample of
     the items 0 to k - 1, with repetitions. For each row, score the weights and effects of those items, ranked anew. Leave
     out a row in which all weights or all |effects| are equal; at least one row is left.
@@ -665,6 +666,7 @@ def faithfulness(weights: np.ndarray, effects: np.ndarray, resamples: np.ndarray
 
     Source: D3, ledger row D3-10; Efron, "Bootstrap methods: another look at the jackknife", 1979.
     """
+
     # BEGIN SOLUTION
     def ranks(numbers: np.ndarray) -> np.ndarray:
         below = (numbers[..., np.newaxis] > numbers[..., np.newaxis, :]).sum(axis=-1)
@@ -727,8 +729,8 @@ def is_broken(attention: Callable[..., tuple[np.ndarray, np.ndarray]]) -> bool:
 # === question: conclusion ===
 # A colleague shows the map of one layer of your melody model and writes: "Layer 1 puts nearly all its weight on the previous
 # note, so what matters for the prediction is the previous note." In 120 to 220 words: say what your experiments show about
-# this model's use of its weights, with at least two of your own numbers, and name the experiment that decides the claim. Then
-# take the model of section 13, trained on melodies of ten notes only: its test score is as good. What does the score not
+# this model's use of its weights, with at least two of your own numbers, and name the experiment that decides the claim.
+# Then take the model of section 13, trained on melodies of ten notes only: its test score is as good. What does the score not
 # tell, and what would?
 conclusion = None
 # BEGIN SOLUTION

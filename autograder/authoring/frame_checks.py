@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping
 
 from autograder.assignment import Question
@@ -89,11 +90,13 @@ def follow_through_check(problem_set: ProblemSet, records: Records, mutants: Map
     """What a mutant loses on questions that build on it, and nothing else, is restored."""
     if not problem_set.follow_through:
         return Check("follow-through restores what depends on a mutant", [], "switched off in course.yml")
-    problems, restored = [], 0
+    problems, restored, exempt = [], 0, tests_without_follow_through(problem_set)
     for name, mutant in mutants.items():
         replaced = mutant.replaces or problem_set.question(mutant.question).names[0]
         dependent = {question.id for question in problem_set.assignment.questions if replaced in question.uses}
         for verdict in records["mutants", name].verdicts:
+            if verdict.test in exempt:
+                continue
             if verdict.question in dependent and verdict.status is not Status.PASSED:
                 restored += 1
                 if verdict.follow_through is not Status.PASSED:
@@ -101,6 +104,24 @@ def follow_through_check(problem_set: ProblemSet, records: Records, mutants: Map
             elif verdict.follow_through is Status.PASSED:
                 problems.append(f"{name}: {verdict.test} does not depend on {replaced}, but is restored")
     return Check("follow-through restores what depends on a mutant", problems, f"{restored} tests restored")
+
+
+def tests_without_follow_through(problem_set: ProblemSet) -> set[str]:
+    """The tests that are marked `follow_through=False`: what another question's mistake costs there is not restored."""
+    paths = (problem_set.folder / name for name in ("test_public.py", "test_hidden.py"))
+    functions = (
+        node
+        for path in paths
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef)
+    )
+    return {
+        function.name
+        for function in functions
+        for decorator in function.decorator_list
+        if isinstance(decorator, ast.Call)
+        and any(keyword.arg == "follow_through" and ast.unparse(keyword.value) == "False" for keyword in decorator.keywords)
+    }
 
 
 def _lost(record: Record, question: str) -> list[Verdict]:

@@ -52,8 +52,9 @@ def _secrets(problem_set: ProblemSet) -> tuple[dict[str, str], dict[str, str], s
     hidden = (problem_set.folder / "test_hidden.py").read_text(encoding="utf-8")
     handout = (problem_set.folder / "handout.md").read_text(encoding="utf-8")
     blocks = solution_blocks(problem_set)
-    solution = {f"the solution of {name}": _solution_of(text) for name, text in blocks.questions.items()}
-    given = "\n".join([blocks.set_up, *(_outside_solution(text) for text in blocks.questions.values())])
+    parts = {**blocks.questions, "what is carried over": blocks.set_up}
+    solution = {f"the solution of {name}": _solution_of(text) for name, text in parts.items()}
+    given = "\n".join([blocks.given, *(_outside_solution(text) for text in blocks.questions.values())])
     # The two test files share imports and helpers, which are public then.
     known_lines = {_squeezed(line) for line in [*public.splitlines(), *given.splitlines()]}
     known_shapes = {_shape(statement) for text in (public, given) for statement in _statements(_parsed(text))}
@@ -61,7 +62,7 @@ def _secrets(problem_set: ProblemSet) -> tuple[dict[str, str], dict[str, str], s
     shapes: dict[str, str] = {}
     for origin, text in solution.items():
         lines.update({_squeezed(line): origin for line in text.splitlines() if len(line.strip()) >= MIN_LINE})
-    for name, block in blocks.questions.items():
+    for name, block in parts.items():
         released = {_shape(statement) for statement in _statements(_parsed(_outside_solution(block)))}
         inner = (statement for statement in _statements(_parsed(block)) if _shape(statement) not in released)
         shapes.update({_shape(statement): f"the solution of {name}" for statement in inner})
@@ -76,7 +77,7 @@ def _secrets(problem_set: ProblemSet) -> tuple[dict[str, str], dict[str, str], s
     for statement in _statements(_parsed(hidden)):
         if _shape(statement) not in known_shapes:
             shapes.setdefault(_shape(statement), "test_hidden.py")
-    numbers = set(_numbers(hidden)) - set(_numbers(public)) - set(_numbers(handout)) - set(_numbers(blocks.set_up))
+    numbers = set(_numbers(hidden)) - set(_numbers(public)) - set(_numbers(handout)) - set(_numbers(blocks.given))
     return lines, shapes, numbers
 
 

@@ -10,7 +10,7 @@ import ast
 import random
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
@@ -107,7 +107,7 @@ def _mutations(blocks: Blocks, question: str) -> Iterator[Mutation]:
     solution = solution_lines(text)
     for change in changes(text):
         if change.line in solution:
-            source = as_module(Blocks(blocks.set_up, {**blocks.questions, question: change.source}))
+            source = as_module(replace(blocks, questions={**blocks.questions, question: change.source}))
             yield Mutation(question, change.before, change.after, source)
 
 

@@ -164,8 +164,8 @@ def problem_set_files(course: Course, problem_set: ProblemSet) -> dict[str, byte
     public = (problem_set.folder / "test_public.py").read_text(encoding="utf-8")
     files = {
         "README.md": readme(problem_set),
-        f"{assignment.module}.py": module(problem_set, blocks.set_up, stubs),
-        f"{assignment.module}.ipynb": notebook(problem_set, blocks.set_up, stubs),
+        f"{assignment.module}.py": module(problem_set, blocks.given, stubs),
+        f"{assignment.module}.ipynb": notebook(problem_set, blocks.given, stubs),
         "test_public.py": public,
         "problem_set.json": _description(course, problem_set, public, points),
     }

@@ -12,16 +12,24 @@ from autograder.course import CourseError, ProblemSet
 
 BEGIN, END = "# BEGIN SOLUTION", "# END SOLUTION"
 STUB = 'raise NotImplementedError("not done yet")'
+# Opens the place in the set-up where what students carry over belongs.
+CARRIED = "# === carried over ==="
+# What students carry over from an earlier problem set is no answer to this one, so its stub is no "not done yet".
+CARRIED_STUB = 'raise RuntimeError("carry your own function over first: python check.py {slug} --carry")'
 _MARK = re.compile(r"(begin|end)\s+solution", re.IGNORECASE)
 _OPENS = re.compile(r"^# === question: (\w+) ===$")
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """A solution in parts: the lines before the first question, and each question's own."""
+    """A solution in parts: the lines before the first question, and each question's own.
+
+    `given` is the set-up as students receive it: with stubs for what they carry over from an earlier problem set.
+    """
 
     set_up: str
     questions: dict[str, str]
+    given: str
 
 
 def solution_blocks(problem_set: ProblemSet) -> Blocks:
@@ -54,13 +62,19 @@ def solution_blocks(problem_set: ProblemSet) -> Blocks:
             f"{path}: the blocks are {', '.join(found) or 'none'}, but assignment.yml has {', '.join(wanted)}, in this order"
         )
     set_up = "\n".join(parts.pop("")).strip() + "\n"
-    if _MARK.search(set_up):
-        raise CourseError(f"{path}: a solution marker stands before the first question; solutions belong to questions")
+    carried = problem_set.assignment.carried
+    if _MARK.search(set_up) and not carried:
+        raise CourseError(
+            f"{path}: a solution marker stands before the first question; only what is `carried` has its solution there"
+        )
+    if bool(carried) != (set_up.count(CARRIED) == 1):
+        raise CourseError(f"{path}: the set-up needs a line `{CARRIED}` before what is `carried`, and only then")
+    given = stub(set_up, path, CARRIED_STUB.format(slug=problem_set.slug)) if carried else set_up
     questions = {name: "\n".join(lines).strip() + "\n" for name, lines in parts.items()}
     for question in problem_set.assignment.questions:
         if question.prediction:
             questions[question.id] = prompt_comment(question) + questions[question.id]
-    return Blocks(set_up, questions)
+    return Blocks(set_up, questions, given)
 
 
 def as_module(blocks: Blocks) -> str:
@@ -79,8 +93,8 @@ def solution_lines(block: str) -> set[int]:
     return lines
 
 
-def stub(block: str, where: Path) -> str:
-    """A block with its solution taken out: raises inside functions, nothing at top level."""
+def stub(block: str, where: Path, raises: str = STUB) -> str:
+    """A block with its solution taken out: inside functions the line `raises` stands for it, at top level nothing."""
     lines: list[str] = []
     opened = 0
     for number, line in enumerate(block.splitlines(), start=1):
@@ -90,7 +104,7 @@ def stub(block: str, where: Path) -> str:
                 raise CourseError(f"{where}: line {number} of the block: {BEGIN} inside a solution that began at {opened}")
             opened = number
             if line != mark:
-                lines.append(line.replace(BEGIN, STUB))
+                lines.append(line.replace(BEGIN, raises))
         elif mark == END:
             if not opened:
                 raise CourseError(f"{where}: line {number} of the block: {END} without {BEGIN}")

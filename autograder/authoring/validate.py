@@ -13,7 +13,7 @@ from random import Random
 from autograder import variants
 from autograder.authoring.check import Check
 from autograder.authoring.dependence import answer_checks
-from autograder.authoring.frame_checks import follow_through_check, public_check
+from autograder.authoring.frame_checks import follow_through_check, public_check, tests_without_follow_through
 from autograder.authoring.mutation import EQUIVALENTS, Mutation, drawn, equivalents, mutations
 from autograder.authoring.own_run import own_run_checks
 from autograder.authoring.release import problem_set_files
@@ -233,9 +233,13 @@ def _enough_check(problem_set: ProblemSet, declared: Mapping[str, Mapping[str, V
 
 
 def _mutants_check(found: _Graded, mutants: Mapping[str, Variant]) -> Check:
-    problems = []
+    problems, exempt = [], tests_without_follow_through(found.problem_set)
     for name, mutant in mutants.items():
-        lost = {verdict.question for verdict in found.records["mutants", name].verdicts if verdict.score < verdict.points}
+        lost = {
+            verdict.question
+            for verdict in found.records["mutants", name].verdicts
+            if verdict.score < verdict.points and (verdict.question == mutant.question or verdict.test not in exempt)
+        }
         if mutant.question not in lost:
             problems.append(f"{name} loses no points")
         if others := sorted(lost - {mutant.question}):

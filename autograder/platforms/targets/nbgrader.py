@@ -15,7 +15,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from autograder.assignment import Question
 from autograder.authoring.release import problem_set_files, template_files
-from autograder.authoring.stubs import BEGIN, END, solution_blocks
+from autograder.authoring.stubs import BEGIN, CARRIED, END, solution_blocks
 from autograder.course import Course, CourseError, ProblemSet
 from autograder.platforms.suite import question_suite
 from autograder.testing.bench import HIDDEN
@@ -95,11 +95,17 @@ def _notebook(problem_set: ProblemSet, template: bytes) -> bytes:
     """The template's notebook with nbgrader's marks, the solutions and all tests."""
     notebook = nbformat.reads(template.decode(), as_version=4)
     questions = {answer_cell(question): question for question in problem_set.assignment.questions}
-    blocks = solution_blocks(problem_set).questions
+    parts = solution_blocks(problem_set)
+    blocks = parts.questions
     for cell in notebook.cells:
         if cell.id == "set-up-check":
             # The kit lies beside the notebook.
             cell.source = "from autograder.kit import check, draw"
+        elif cell.id == "set-up" and problem_set.assignment.carried:
+            # Below the stubs, the functions that students carry over.
+            _, mark, carried = parts.set_up.partition(CARRIED)
+            cell.source += f"\n\n### BEGIN SOLUTION\n{_unmarked(mark + carried).strip()}\n### END SOLUTION"
+            cell.metadata["nbgrader"] = marks(cell.id, points=None, solution=True)
         elif cell.id in questions:
             question = questions[cell.id]
             # nbgrader puts the same line in place of every solution region. A region inside a function needs one that

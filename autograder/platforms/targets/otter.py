@@ -95,7 +95,7 @@ def _notebook(problem_set: ProblemSet) -> bytes:
         again = {} if part.question else {"otter": {"tests": [question.id for question in _tested(problem_set)]}}
         cells.append(new_markdown_cell(part.prose, metadata=again))
         if number == 0:
-            cells.append(new_code_cell(without_docstring(blocks.set_up)))
+            cells.append(new_code_cell(_otter_marks(without_docstring(blocks.set_up))))
         if part.question:
             question = problem_set.question(part.question)
             written = question.kind == "written"
