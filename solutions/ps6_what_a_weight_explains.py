@@ -69,8 +69,8 @@ def new_model(seed: int, width: int = 32, hidden: int = 64, layers: int = 2, not
     """A model before training. All matrices are random, all gains are ones, all shifts and biases zeros.
 
     embed: (notes, width). blocks: a list of dicts with w_q, w_k, w_v, w_o (width, width), w_1 (width, hidden),
-    b_1 (hidden,), w_2 (hidden, width), b_2 (width,), and gain_1, shift_1, gain_2, shift_2 (width,). gain, shift: (width,), the last norm.
-    unembed: (width, notes).
+    b_1 (hidden,), w_2 (hidden, width), b_2 (width,), and gain_1, shift_1, gain_2, shift_2 (width,).
+    gain, shift: (width,), the last norm. unembed: (width, notes).
     """
     rng = np.random.default_rng(seed)
 
@@ -730,8 +730,8 @@ def is_broken(attention: Callable[..., tuple[np.ndarray, np.ndarray]]) -> bool:
 # A colleague shows the map of one layer of your melody model and writes: "Layer 1 puts nearly all its weight on the previous
 # note, so what matters for the prediction is the previous note." In 120 to 220 words: say what your experiments show about
 # this model's use of its weights, with at least two of your own numbers, and name the experiment that decides the claim.
-# Then take the model of section 13, trained on melodies of ten notes only: its test score is as good. What does the score not
-# tell, and what would?
+# Then take the model of section 13, trained on melodies of ten notes only: its test score is as good. What does the score
+# not tell, and what would?
 conclusion = None
 # BEGIN SOLUTION
 conclusion = """

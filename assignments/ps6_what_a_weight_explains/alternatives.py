@@ -1,0 +1,1 @@
+"""Right answers to problem set 6 in other styles."""
