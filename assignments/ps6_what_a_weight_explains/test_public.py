@@ -326,8 +326,8 @@ def test_logits_and_weights_of_one_model(student):
 def test_blocks_that_add_nothing(student, rng):
     """With zeros in w_o, w_2 and b_2, only embedding, positions, last norm and unembedding are left."""
     model, positions = drawn_model(rng)
-    for block in model["blocks"]:
-        block.update({name: np.zeros_like(block[name]) for name in ("w_o", "w_2", "b_2")})
+    for part in model["blocks"]:
+        part.update({name: np.zeros_like(part[name]) for name in ("w_o", "w_2", "b_2")})
     tokens = rng.integers(5, size=(2, 6))
     logits, _ = forward(student, model, positions, tokens)
     expected = np.array([[plain_norm(model["embed"][note] + positions[t], model["gain"], model["shift"]) @ model["unembed"]
@@ -639,19 +639,19 @@ def test_prediction_follows_what_is_read(student):
     "intervene", points=1, hint="Without the note before, the model no longer finds the place: the old prediction is lost."
 )
 def test_the_note_before_decides_too(student):
-    """Without the note before the one that it reads, the model loses its prediction."""
+    """Without the note before the one that it reads, three of four predictions are lost; the last finds another round."""
     _, broken, _ = experiment(student, copier(7))
-    close(broken, 1.0, atol=ROUNDED, name="broken")
+    close(broken, 0.75, atol=ROUNDED, name="broken")
 
 
 @graded("intervene", points=1, hint="The share of predictions that stay, when a note changes that should not matter.")
 def test_the_control_changes_little(student):
     """Changing another note leaves the prediction, except where that note is read after all."""
-    _, _, control = experiment(student, copier(7), controls=np.array([2, 2, 3, 2]))
+    _, _, control = experiment(student, copier(7), controls=np.array([2, 1, 1, 2]))
     close(control, 0.75, atol=ROUNDED, name="control")
 
 
-LAST = np.array([6, 6, 6, 6])
+LAST = np.array([6, 5, 6, 6])
 UNREAD = np.array([5, 2, 3, 5])
 
 
