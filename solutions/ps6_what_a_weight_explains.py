@@ -267,7 +267,8 @@ def symmetry_table(
     A layer commutes with a reordering of the places if layer(x[order]) equals layer(x)[order]. Three questions a layer:
       column 0: does it commute with the cyclic shift by one place, order = np.roll(np.arange(n), 1)?
       column 1: with the shift by two?
-      column 2: with any order? Try `trials` random orders from np.random.default_rng(seed); draw again instead of the identity.
+      column 2: with any order? Try `trials` random orders from np.random.default_rng(seed). Instead of the identity, draw
+      again.
     "Equals" means: no entry differs by more than 64 eps times the largest absolute entry of layer(x). eps is the machine
     epsilon of the type that the layer returns, float32 or float64. An output that is not finite commutes with nothing.
     Returns a boolean array of shape (len(layers), 3).

@@ -41,8 +41,10 @@ def with_parts(function, parts, *arguments):
 @mutant(
     "deletion",
     hint="You do not scale the other weights up again. Without item j they sum to less than one.",
-    museum="The item's share is taken out and the other weights stay as they are, so the effect is $w_j v_j$. That is no average "
-    "any more: deleting an item that equals all others should change nothing. *How one would notice:* give all items the same value.",
+    museum="The item's share is taken out and the other weights stay as they are, so the effect is $w_j v_j$. That is "
+    "no average "
+    "any more: deleting an item that equals all others should change nothing. *How one would notice:* give all items "
+    "the same value.",
 )
 def deletion_without_renormalising(weights, values):
     right_deletion_effects(weights, values)
@@ -95,7 +97,8 @@ def swap_reversed(weights, values, replacement):
 @mutant(
     "cases",
     hint="Your loud item has an effect. Its value must be the weighted average of the other values.",
-    museum="The loud item gets the value 0, in the belief that zero means no effect. What counts is not the value but its distance "
+    museum="The loud item gets the value 0, in the belief that zero means no effect. What counts is not the value but "
+    "its distance "
     "from the average of the others. *How one would notice:* add 5 to all values. No effect may change.",
 )
 def loud_with_value_zero():
@@ -138,8 +141,10 @@ def quiet_without_a_budget():
 @mutant(
     "leaving",
     hint="You divide by the mean length of the values. The bound is the longest of them.",
-    museum="The output is compared with the *mean* length of the values. The ratio then exceeds one as soon as a row prefers a "
-    "long value, and looks as if it refuted the theorem. *How one would notice:* a one-hot row on the longest value must give 1.",
+    museum="The output is compared with the *mean* length of the values. The ratio then exceeds one as soon as a row "
+    "prefers a "
+    "long value, and looks as if it refuted the theorem. *How one would notice:* a one-hot row on the longest value "
+    "must give 1.",
 )
 def ratio_to_the_mean(weights, values):
     return np.linalg.norm(weights @ values, axis=1) / max(np.linalg.norm(values, axis=1).mean(), 1e-300)
@@ -199,7 +204,8 @@ def table_of(layers, x, trials, seed, equal, orders=None):
 @mutant(
     "architectures",
     hint="Your tolerance is the same for float32 and float64. Take eps from the type that the layer returns.",
-    museum="One fixed tolerance, 1e-5 say. It is too generous for float64, where it overlooks a layer that adds a millionth of the "
+    museum="One fixed tolerance, 1e-5 say. It is too generous for float64, where it overlooks a layer that adds a "
+    "millionth of the "
     "place, and for large outputs it is too strict. *How one would notice:* multiply the input by a million.",
 )
 def table_with_one_tolerance(layers, x, trials=20, seed=0):
@@ -259,7 +265,8 @@ def table_of_shifts(layers, x, trials=20, seed=0):
 @mutant(
     "curves",
     hint="You measure the accuracy on the training examples. Take the test set.",
-    museum="The model is tested on what it was trained on. The curve of the flat model then starts at 1.0 and *falls*, because few "
+    museum="The model is tested on what it was trained on. The curve of the flat model then starts at 1.0 and "
+    "*falls*, because few "
     "examples are easy to fit. *How one would notice:* a learning curve that falls is a training curve.",
 )
 def curve_on_training_data(train_set, test_set, sizes, pooled, ridge=0.1):
@@ -416,7 +423,8 @@ def gelu_without_the_three(x, upstream):
 @mutant(
     "model",
     hint="Your model sees the future: every block needs the causal mask.",
-    museum="The causal mask is missing. Training then succeeds at once, with a loss near zero: the model reads the next note instead "
+    museum="The causal mask is missing. Training then succeeds at once, with a loss near zero: the model reads the "
+    "next note instead "
     "of predicting it. *How one would notice:* change the last note. No earlier prediction may move.",
 )
 def forward_without_a_mask(model, positions, tokens):
@@ -474,8 +482,10 @@ def gradients_over_all_places(model, positions, tokens, targets, counted):
 @mutant(
     "gradients",
     hint="A note that occurs several times collects slopes from every place. You keep only the last.",
-    museum="The slopes of the embedding are assigned by `slopes[tokens] = by_x`. NumPy then keeps the last of several slopes for the "
-    "same note and drops the rest, silently. *How one would notice:* the small-step check of `embed` fails as soon as a note "
+    museum="The slopes of the embedding are assigned by `slopes[tokens] = by_x`. NumPy then keeps the last of several "
+    "slopes for the "
+    "same note and drops the rest, silently. *How one would notice:* the small-step check of `embed` fails as soon as "
+    "a note "
     "repeats, and passes when all notes differ.",
 )
 def gradients_with_assigned_embedding(model, positions, tokens, targets, counted):
@@ -542,8 +552,10 @@ def trained(model, positions, batches, rates, *, step=lambda at: at + 1, shift=0
 @mutant(
     "train",
     hint="You drop Adam's moments after each step. Hand what it returns to the next step.",
-    museum="`adam_step` is called with `None` every time. Each step then moves every number by the full rate, up or down, as the "
-    "first one does. The loss falls at first and then dances about. *How one would notice:* the last losses do not become calm "
+    museum="`adam_step` is called with `None` every time. Each step then moves every number by the full rate, up or "
+    "down, as the "
+    "first one does. The loss falls at first and then dances about. *How one would notice:* the last losses do not "
+    "become calm "
     "when the rate falls.",
 )
 def train_without_moments(model, positions, batches, rates):
@@ -597,7 +609,8 @@ def train_on_one_batch(model, positions, batches, rates):
 @mutant(
     "maps",
     hint="You count places that hold the same note. Induction reads the note after them.",
-    museum="The table of equal notes is used without the shift by one. It measures how much a place reads *earlier copies of itself*, "
+    museum="The table of equal notes is used without the shift by one. It measures how much a place reads *earlier "
+    "copies of itself*, "
     "which is what such a layer must not do. *How one would notice:* a table that reads what came next must score 1.",
 )
 def induction_of_the_same_note(weights, tokens, counted):
@@ -686,8 +699,10 @@ def shares(forward, tokens, places, replacements, controls, *, which=np.argmax, 
 @mutant(
     "intervene",
     hint="You compare the new prediction with the old one. Followed means that it is the replacement.",
-    museum="A changed prediction is not yet one that follows. It may go anywhere, because the model is confused. *How one would "
-    "notice:* a model that predicts a random note after every change would score 1 by the wrong count, and nearly 0 by the right one.",
+    museum="A changed prediction is not yet one that follows. It may go anywhere, because the model is confused. *How "
+    "one would "
+    "notice:* a model that predicts a random note after every change would score 1 by the wrong count, and nearly 0 "
+    "by the right one.",
 )
 def swaps_compared_with_the_old_note(forward, tokens, places, replacements, controls):
     return shares(forward, tokens, places, replacements, controls, old=True)
@@ -745,7 +760,8 @@ def spearman(weights, effects):
 @mutant(
     "faithfulness",
     hint="You correlate the numbers themselves. Rank them first.",
-    museum="Pearson's correlation of weights and effects. One item with a huge effect decides it nearly alone. *How one would notice:* "
+    museum="Pearson's correlation of weights and effects. One item with a huge effect decides it nearly alone. *How "
+    "one would notice:* "
     "square all effects. The order stays, so the score must stay too.",
 )
 def score_by_pearson(weights, effects, resamples):
@@ -811,7 +827,8 @@ GAPS = np.array([[1, 0, 1, 1, 0], [0, 1, 1, 0, 1], [0, 0, 0, 0, 0], [1, 1, 0, 0,
 @mutant(
     "bug_museum",
     hint="You compare exactly. Right functions differ in their last digits; allow for rounding.",
-    museum="The comparison is `(weights == expected).all()`. It rejects every function but a copy of your own, right or not. *How one "
+    museum="The comparison is `(weights == expected).all()`. It rejects every function but a copy of your own, right "
+    "or not. *How one "
     "would notice:* compute the same sum in another order.",
 )
 def checker_without_tolerance(attention):
