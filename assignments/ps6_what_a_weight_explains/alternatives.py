@@ -241,7 +241,7 @@ def gradients_sequence_by_sequence(model, positions, tokens, targets, counted):
 
 @alternative("gradients")
 def gradients_with_einsum(model, positions, tokens, targets, counted):
-    b, n = tokens.shape
+    n = tokens.shape[1]
     hot = np.eye(len(model["embed"]))[tokens]
     x, kept = hot @ model["embed"] + positions[:n], []
 
@@ -426,7 +426,7 @@ def swaps_in_one_batch(forward, tokens, places, replacements, controls):
 @alternative("faithfulness")
 def score_by_sorting(weights, effects, resamples):
     def rank(numbers):
-        kinds, place, count = np.unique(numbers, return_inverse=True, return_counts=True)
+        _, place, count = np.unique(numbers, return_inverse=True, return_counts=True)
         ends = np.cumsum(count)
         return (ends - (count - 1) / 2)[place]
 

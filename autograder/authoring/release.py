@@ -227,6 +227,8 @@ def _description(course: Course, problem_set: ProblemSet, public: str, points: d
         ],
         "ledger": cited_rows(problem_set, "test_public.py", public),
     }
+    if assignment.carried:
+        description["carried"] = [carried.model_dump() for carried in assignment.carried]
     return json.dumps(description, indent=1, ensure_ascii=False) + "\n"
 
 

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from autograder.assignment import Question
-from autograder.authoring.frame import banners, folded, overview, payoffs, prompt_text
+from autograder.authoring.frame import banners, folded, has_souvenir, overview, payoffs, prompt_text
 from autograder.authoring.handout import Part, handout_parts
 from autograder.course import ProblemSet
 
@@ -19,6 +19,9 @@ SET_UP_CHECK = (
 )
 # Where the introduction ends: at a rule, at another top-level heading, or at section 1.
 _BODY = re.compile(r"^(?:---$|# |## 1\b)", re.MULTILINE)
+
+
+SOUVENIR_CELL = "from autograder.kit import souvenir\n\nsouvenir()"
 
 
 def lesson(problem_set: ProblemSet) -> list[Part]:
@@ -48,6 +51,8 @@ def readme(problem_set: ProblemSet) -> str:
                 text.append(f"See what your code does: `python check.py {problem_set.slug} --draw {question.id}`")
             if hints := folded(problem_set, question):
                 text.append(hints)
+    if has_souvenir(problem_set):
+        text.append(f"A page to keep, drawn by your own functions: `python check.py {problem_set.slug} --souvenir`")
     return "\n\n".join(text) + "\n"
 
 
@@ -82,6 +87,8 @@ def notebook(problem_set: ProblemSet, set_up: str, stubs: dict[str, str]) -> str
             code = f"# {titles[question.id]}\n\n{stubs[question.id].strip()}"
             cells.append(new_code_cell(code, id=_cell_id("answer", question)))
             cells += _surroundings(problem_set, question)
+    if has_souvenir(problem_set):
+        cells.append(new_code_cell(SOUVENIR_CELL, id="souvenir"))
     metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
@@ -104,7 +111,7 @@ def code_lines(problem_set: ProblemSet) -> list[str]:
     """The lines of the notebook's code that are not in the module."""
     headings = [f"# {title}" for title in banners(problem_set).values()]
     calls = [f'{call}("{question.id}")' for question in problem_set.assignment.questions for call in ("check", "draw")]
-    return [*headings, *calls, *SET_UP_CHECK.splitlines()]
+    return [*headings, *calls, *SET_UP_CHECK.splitlines(), *SOUVENIR_CELL.splitlines()]
 
 
 def _surroundings(problem_set: ProblemSet, question: Question) -> list[NotebookNode]:

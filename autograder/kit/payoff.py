@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PAYOFFS = "payoffs.py"
+SOUVENIR = "souvenir"  # its function that draws a page to keep
+FORMATS = ("svg", "pdf")
 
 
 class Work:
@@ -36,7 +38,23 @@ class NoPayoff(Exception):
 
 def drawable(folder: Path) -> list[str]:
     """The questions that have a payoff, in the order of the lesson."""
+<<<<<<< HEAD
     return [name for name, value in vars(payoffs_module(folder)).items() if _is_payoff(name, value)]
+=======
+    return [name for name, value in vars(_module(folder)).items() if _is_payoff(name, value) and name != SOUVENIR]
+
+
+def write_souvenir(folder: Path, namespace: Mapping[str, Any]) -> tuple[Figure, list[Path]]:
+    """Draw the page to keep, as SVG and PDF too. Raises `NoPayoff` if there is none, or the work is not far enough."""
+    function = vars(_module(folder)).get(SOUVENIR)
+    if function is None:
+        raise NoPayoff("this problem set has no page to keep")
+    figure = _drawing(function, "Do the public tests", namespace)
+    paths = [folder / f"{SOUVENIR}.{ending}" for ending in FORMATS]
+    for path in paths:
+        figure.savefig(path)
+    return figure, paths
+>>>>>>> 946c726 (Problem set 6: payoffs, explanations, a page to keep, and carrying functions over)
 
 
 def payoff(folder: Path, description: Mapping[str, Any], question: str, namespace: Mapping[str, Any]) -> tuple[Figure, str]:
@@ -46,21 +64,25 @@ def payoff(folder: Path, description: Mapping[str, Any], question: str, namespac
     if not _is_payoff(question, function):
         raise NoPayoff(f"there is nothing to draw for {question!r}; there is for {', '.join(drawable(folder))}")
     assert function is not None
+    figure = _drawing(function, f"Does your check of {question}", namespace)
+    caption = inspect.getdoc(function) or ""
+    predicted = [line for entry in description["questions"] if entry["payoff"] == question
+                 for line in _predicted(entry, namespace)]  # fmt: skip
+    return figure, "\n".join([*predicted, caption]).strip()
+
+
+def _drawing(function: Any, first: str, namespace: Mapping[str, Any]) -> Figure:
+    """What a function of `payoffs.py` draws; `first` is what should pass before."""
     try:
-        figure = function(Work(namespace))
+        figure: Figure = function(Work(namespace))
     except NotImplementedError as error:
         reason = str(error)
         raise NoPayoff(UNDONE if reason == UNDONE else f"{UNDONE}: {reason}") from None
     except Exception as error:
         told = loading.describe_error(error)
         where = "".join(f"\n  {line}" for line in told["where"])
-        raise NoPayoff(
-            f"the drawing stopped with {told['type']}: {told['message']}{where}\nDoes your check of {question} pass?"
-        ) from None
-    caption = inspect.getdoc(function) or ""
-    predicted = [line for entry in description["questions"] if entry["payoff"] == question
-                 for line in _predicted(entry, namespace)]  # fmt: skip
-    return figure, "\n".join([*predicted, caption]).strip()
+        raise NoPayoff(f"the drawing stopped with {told['type']}: {told['message']}{where}\n{first} pass?") from None
+    return figure
 
 
 def _predicted(entry: Mapping[str, Any], namespace: Mapping[str, Any]) -> list[str]:
