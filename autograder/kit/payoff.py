@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import inspect
 from collections.abc import Mapping
@@ -100,9 +101,17 @@ def _is_payoff(name: str, value: Any) -> bool:
 def payoffs_module(folder: Path) -> Any:
     """The problem set's `payoffs.py`; raises `NoPayoff` if there is none."""
     path = folder / PAYOFFS
-    spec = importlib.util.spec_from_file_location("payoffs", path) if path.is_file() else None
-    if spec is None or spec.loader is None:
+    if not path.is_file():
         raise NoPayoff(f"{path} is missing")
+    return _imported(path.resolve(), path.stat().st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=4)
+def _imported(path: Path, _changed: int) -> Any:
+    """The module at `path`; kept, for drawings may share what takes them long."""
+    spec = importlib.util.spec_from_file_location("payoffs", path)
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
