@@ -42,7 +42,7 @@ def loud_in_the_plane():
 
 @alternative("cases", replaces="quiet_but_decisive")
 def quiet_in_the_plane():
-    return np.array([0.02, 0.5, 0.48]), np.array([[1e4, 1e4], [1.0, 0.0], [0.0, 1.0]])
+    return np.array([0.2, 0.42, 0.38]), np.array([[10.0, 10.0], [1.0, 0.0], [0.0, 1.0]])
 
 
 # ------------------------------------------------------------------------------------------------------------ leaving
