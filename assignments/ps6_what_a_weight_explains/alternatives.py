@@ -337,9 +337,9 @@ def train_on_one_vector(model, positions, batches, rates):
             return {name: rebuilt(part[name], numbers) for name in sorted(part)}
         if isinstance(part, list):
             return [rebuilt(value, numbers) for value in part]
-        taken = numbers[: part.size].reshape(part.shape)
+        taken = numbers[: part.size].reshape(part.shape).copy()
         numbers[:] = np.roll(numbers, -part.size)
-        return taken.copy()
+        return taken
 
     vector, losses = flat(model), []
     m = v = np.zeros_like(vector)

@@ -167,7 +167,11 @@ def test_a_layer_that_merges_pairs(student, rng):
     """A layer with one downsampling by two commutes with even shifts only, and one that knows its places with nothing."""
     x = rng.normal(size=(8, 3))
     places = np.arange(8)[:, np.newaxis]
-    layers = [lambda x: x + np.repeat(np.tanh(x[::2] + x[1::2]), 2, axis=0), lambda x: x * places, lambda x: x + 1e-7 * places]
+    layers = [
+        lambda x: x + np.repeat(np.tanh(x[::2] + x[1::2]), 2, axis=0),
+        lambda x: x * places,
+        lambda x: x + 1e-7 * places,
+    ]
     found = array(student.once.symmetry_table(layers, x), shape=(3, 3), kind="bool", name="symmetry_table(...)")
     expected = np.array([[False, True, False], [False, False, False], [False, False, False]])
     same(found, expected, name="[pairs, places, a trace of places]: shift 1, shift 2, any order")
