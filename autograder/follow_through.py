@@ -31,26 +31,6 @@ from autograder.testing.student import StudentError
 
 REFUSED = "the function does not accept these arguments"
 UNANSWERED = "the function did not answer"
-<<<<<<< HEAD
-=======
-_LOST = (Status.FAILED, Status.BLOCKED)
-
-
-def broken_uses(problem_set: ProblemSet, outcomes: Mapping[str, Outcome]) -> dict[str, list[str]]:
-    """The questions that lost a test, each with those functions it builds on that failed a test of their own."""
-    assignment = problem_set.assignment
-    failed = {
-        (outcome.question, name) for outcome in outcomes.values() if outcome.status is Status.FAILED for name in outcome.uses
-    }
-    lost = {outcome.question for outcome in outcomes.values() if outcome.status in _LOST}
-    carried = assignment.carried_names
-    broken = {
-        question.id: [name for name in question.uses if name in carried or (assignment.owner(name).id, name) in failed]
-        for question in assignment.questions
-        if question.id in lost
-    }
-    return {question: names for question, names in broken.items() if names}
->>>>>>> 0b3ca61 (Problem set 6: tests, and names that are carried over from an earlier problem set)
 
 
 def follow_through(
@@ -67,18 +47,17 @@ def follow_through(
 
     `until` is when the submission's time is used up. `on_trial` puts another trial in place, for which tests then run.
     """
-<<<<<<< HEAD
     questions = problem_set.assignment.questions
     uses = {question.id: question.uses for question in questions}
     owners = {name: question.id for question in questions for name in question.names}
-    for question, names in broken_uses(uses, owners, trial.outcomes.values()).items():
-        lost = [item for item in items if mark_of(item).question == question and trial.outcomes[item.name].status in LOST]
-=======
     carried = problem_set.assignment.carried_names
-    for question, names in broken_uses(problem_set, trial.outcomes).items():
-        lost = [item for item in items if mark_of(item).question == question and trial.outcomes[item.name].status in _LOST]
-        failing = tuple(name for name in names if name not in carried)
->>>>>>> 0b3ca61 (Problem set 6: tests, and names that are carried over from an earlier problem set)
+    broken = broken_uses(uses, owners, trial.outcomes.values())
+    for question in uses:
+        failing = tuple(broken.get(question, ()))
+        names = [*failing, *(name for name in uses[question] if name in carried)]
+        lost = [item for item in items if mark_of(item).question == question and trial.outcomes[item.name].status in LOST]
+        if not names or not lost:
+            continue
         for item in lost:
             trial.outcomes[item.name] = replace(trial.outcomes[item.name], fix_first=failing)
         again = _run_again(

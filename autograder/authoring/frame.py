@@ -12,6 +12,7 @@ from autograder.course import CourseError, ProblemSet
 
 HINT_TITLES = ("a direction", "a method", "almost the answer")
 WIDTH = 100  # a notebook cuts longer comments at its edge
+SOUVENIR = "souvenir"  # the function of `payoffs.py` that draws a page to keep
 
 
 def banner(question: Question, place: int) -> str:
@@ -98,6 +99,15 @@ def _museum(path: Path, _changed: int) -> dict[str, str]:
 
 def payoffs(problem_set: ProblemSet) -> list[str]:
     """The questions for which `payoffs.py` draws something, in the order of its text."""
+    return [name for name in _drawn(problem_set) if name != SOUVENIR]
+
+
+def has_souvenir(problem_set: ProblemSet) -> bool:
+    """Whether `payoffs.py` draws a page to keep, from the work on the whole problem set."""
+    return SOUVENIR in _drawn(problem_set)
+
+
+def _drawn(problem_set: ProblemSet) -> list[str]:
     path = problem_set.folder / "payoffs.py"
     if not path.is_file():
         return []

@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 import argparse
-<<<<<<< HEAD
 import contextlib
-from collections.abc import Sequence
-from datetime import datetime
-=======
 from collections.abc import Mapping, Sequence
->>>>>>> 946c726 (Problem set 6: payoffs, explanations, a page to keep, and carrying functions over)
+from datetime import datetime
 from pathlib import Path
 from typing import Any
-
-<<<<<<< HEAD
-from autograder.kit.local import LocalBench, find_work, hint_text, known_question, read_description, run_public_tests
-from autograder.kit.payoff import NoPayoff, drawable, payoff
-from autograder.kit.watch import changes
-=======
-import matplotlib
 
 from autograder.kit.carry import carry
 from autograder.kit.local import LocalBench, find_work, hint_text, known_question, read_description, run_public_tests
 from autograder.kit.payoff import NoPayoff, drawable, payoff, write_souvenir
->>>>>>> 946c726 (Problem set 6: payoffs, explanations, a page to keep, and carrying functions over)
+from autograder.kit.watch import changes
 from autograder.runtime import loading
 from autograder.testing.student import problem_text
 
@@ -81,7 +70,6 @@ def _check(folder: Path, question: str | None) -> int:
     return status
 
 
-<<<<<<< HEAD
 def _watch(folder: Path, question: str | None) -> None:
     """Check whenever the work is saved, in this process, where all that takes long to load already is."""
     module = read_description(folder)["module"]
@@ -93,15 +81,10 @@ def _watch(folder: Path, question: str | None) -> None:
             print(error, flush=True)
 
 
-def _draw(folder: Path, question: str) -> int:
-    """Draw one question, or all that have a drawing, into the problem set's folder `drawings`."""
-    import matplotlib
-
-    description = read_description(folder)
-=======
 def _loaded(folder: Path, description: Mapping[str, Any]) -> dict[str, Any]:
     """What the student's work defines; its errors are printed."""
->>>>>>> 946c726 (Problem set 6: payoffs, explanations, a page to keep, and carrying functions over)
+    import matplotlib
+
     work = find_work(folder, description["module"])
     # Drawings go into files; no window opens.
     matplotlib.use("Agg")

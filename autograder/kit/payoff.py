@@ -39,15 +39,12 @@ class NoPayoff(Exception):
 
 def drawable(folder: Path) -> list[str]:
     """The questions that have a payoff, in the order of the lesson."""
-<<<<<<< HEAD
-    return [name for name, value in vars(payoffs_module(folder)).items() if _is_payoff(name, value)]
-=======
-    return [name for name, value in vars(_module(folder)).items() if _is_payoff(name, value) and name != SOUVENIR]
+    return [name for name, value in vars(payoffs_module(folder)).items() if _is_payoff(name, value) and name != SOUVENIR]
 
 
 def write_souvenir(folder: Path, namespace: Mapping[str, Any]) -> tuple[Figure, list[Path]]:
     """Draw the page to keep, as SVG and PDF too. Raises `NoPayoff` if there is none, or the work is not far enough."""
-    function = vars(_module(folder)).get(SOUVENIR)
+    function = vars(payoffs_module(folder)).get(SOUVENIR)
     if function is None:
         raise NoPayoff("this problem set has no page to keep")
     figure = _drawing(function, "Do the public tests", namespace)
@@ -55,7 +52,6 @@ def write_souvenir(folder: Path, namespace: Mapping[str, Any]) -> tuple[Figure, 
     for path in paths:
         figure.savefig(path)
     return figure, paths
->>>>>>> 946c726 (Problem set 6: payoffs, explanations, a page to keep, and carrying functions over)
 
 
 def payoff(folder: Path, description: Mapping[str, Any], question: str, namespace: Mapping[str, Any]) -> tuple[Figure, str]:
