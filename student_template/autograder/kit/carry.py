@@ -63,7 +63,8 @@ def _names(node: ast.stmt) -> list[str]:
 def carry(folder: Path, description: Mapping[str, Any]) -> list[str]:
     """Fill the stubs for what is carried over from the student's earlier work, with all that it calls.
 
-    Only stubs are replaced. Returns what was done, in lines. Raises `ValueError` or `FileNotFoundError` with what to do if there is nothing to carry.
+    Only stubs are replaced. Returns what was done, in lines. Raises `ValueError` or `FileNotFoundError` with what to do if
+    there is nothing to carry.
     """
     carried: list[dict[str, Any]] = description.get("carried", [])
     if not carried:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
+from autograder.kit.carry import carry
 from autograder.kit.local import LocalBench, find_work, hint_text, known_question, read_description, run_public_tests
-from autograder.kit.payoff import NoPayoff, drawable, payoff
+from autograder.kit.payoff import NoPayoff, drawable, payoff, write_souvenir
 from autograder.kit.watch import changes
 from autograder.runtime import loading
 from autograder.testing.student import problem_text
@@ -27,6 +29,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--draw", nargs="?", const="", metavar="QUESTION", help="draw what your functions do, for one question or for all"
     )
+    parser.add_argument(
+        "--carry", action="store_true", help="copy your functions of an earlier problem set to their place here"
+    )
+    parser.add_argument("--souvenir", action="store_true", help="draw the page to keep, as SVG and PDF")
     given = parser.parse_args(arguments)
     folder = Path(given.problem_set)
     try:
@@ -37,6 +43,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if given.question is None:
                 raise ValueError("name the question too, for example: python check.py ps1 softmax --hint 1")
             print(hint_text(description, given.question, given.hint))
+            return 0
+        if given.carry:
+            print("\n".join(carry(folder, description)))
+            return 0
+        if given.souvenir:
+            _, paths = write_souvenir(folder, _loaded(folder, description))
+            print("".join(f"written: {path}\n" for path in paths), end="")
             return 0
         if given.draw is not None:
             return _draw(folder, given.draw or given.question or "")
@@ -68,18 +81,23 @@ def _watch(folder: Path, question: str | None) -> None:
             print(error, flush=True)
 
 
-def _draw(folder: Path, question: str) -> int:
-    """Draw one question, or all that have a drawing, into the problem set's folder `drawings`."""
+def _loaded(folder: Path, description: Mapping[str, Any]) -> dict[str, Any]:
+    """What the student's work defines; its errors are printed."""
     import matplotlib
 
-    description = read_description(folder)
     work = find_work(folder, description["module"])
     # Drawings go into files; no window opens.
     matplotlib.use("Agg")
     namespace, report = loading.load(work.name, work.read_bytes())
     for problem in report["problems"]:
         print(problem_text(problem))
-    missing = 0
+    return namespace
+
+
+def _draw(folder: Path, question: str) -> int:
+    """Draw one question, or all that have a drawing, into the problem set's folder `drawings`."""
+    description = read_description(folder)
+    namespace, missing = _loaded(folder, description), 0
     for name in [question] if question else drawable(folder):
         try:
             figure, caption = payoff(folder, description, name, namespace)

@@ -61,6 +61,22 @@ def draw(question: str) -> Figure | None:
     return figure
 
 
+def souvenir() -> Figure | None:
+    """Draw the page to keep with this notebook's functions, as SVG and PDF too. Nothing happens in a grading run."""
+    if loading.loading_now or os.environ.get("NBGRADER_EXECUTION"):
+        return None
+    from autograder.kit.payoff import NoPayoff, write_souvenir
+
+    try:
+        figure, paths = write_souvenir(Path.cwd(), sys._getframe(1).f_globals)
+    except NoPayoff as error:
+        print(error)
+        return None
+    print("written:", ", ".join(path.name for path in paths))
+    figures.close(figure)
+    return figure
+
+
 def cell_points(suite: Mapping[str, Any]) -> float | None:
     """Run a suite (see `kit.embedded`) in a test cell of nbgrader, print what a student may read, and return the points.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import inspect
 from collections.abc import Mapping
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PAYOFFS = "payoffs.py"
+SOUVENIR = "souvenir"  # its function that draws a page to keep
+FORMATS = ("svg", "pdf")
 
 
 class Work:
@@ -36,7 +39,19 @@ class NoPayoff(Exception):
 
 def drawable(folder: Path) -> list[str]:
     """The questions that have a payoff, in the order of the lesson."""
-    return [name for name, value in vars(payoffs_module(folder)).items() if _is_payoff(name, value)]
+    return [name for name, value in vars(payoffs_module(folder)).items() if _is_payoff(name, value) and name != SOUVENIR]
+
+
+def write_souvenir(folder: Path, namespace: Mapping[str, Any]) -> tuple[Figure, list[Path]]:
+    """Draw the page to keep, as SVG and PDF too. Raises `NoPayoff` if there is none, or the work is not far enough."""
+    function = vars(payoffs_module(folder)).get(SOUVENIR)
+    if function is None:
+        raise NoPayoff("this problem set has no page to keep")
+    figure = _drawing(function, "Do the public tests", namespace)
+    paths = [folder / f"{SOUVENIR}.{ending}" for ending in FORMATS]
+    for path in paths:
+        figure.savefig(path)
+    return figure, paths
 
 
 def payoff(folder: Path, description: Mapping[str, Any], question: str, namespace: Mapping[str, Any]) -> tuple[Figure, str]:
@@ -46,21 +61,25 @@ def payoff(folder: Path, description: Mapping[str, Any], question: str, namespac
     if not _is_payoff(question, function):
         raise NoPayoff(f"there is nothing to draw for {question!r}; there is for {', '.join(drawable(folder))}")
     assert function is not None
+    figure = _drawing(function, f"Does your check of {question}", namespace)
+    caption = inspect.getdoc(function) or ""
+    predicted = [line for entry in description["questions"] if entry["payoff"] == question
+                 for line in _predicted(entry, namespace)]  # fmt: skip
+    return figure, "\n".join([*predicted, caption]).strip()
+
+
+def _drawing(function: Any, first: str, namespace: Mapping[str, Any]) -> Figure:
+    """What a function of `payoffs.py` draws; `first` is what should pass before."""
     try:
-        figure = function(Work(namespace))
+        figure: Figure = function(Work(namespace))
     except NotImplementedError as error:
         reason = str(error)
         raise NoPayoff(UNDONE if reason == UNDONE else f"{UNDONE}: {reason}") from None
     except Exception as error:
         told = loading.describe_error(error)
         where = "".join(f"\n  {line}" for line in told["where"])
-        raise NoPayoff(
-            f"the drawing stopped with {told['type']}: {told['message']}{where}\nDoes your check of {question} pass?"
-        ) from None
-    caption = inspect.getdoc(function) or ""
-    predicted = [line for entry in description["questions"] if entry["payoff"] == question
-                 for line in _predicted(entry, namespace)]  # fmt: skip
-    return figure, "\n".join([*predicted, caption]).strip()
+        raise NoPayoff(f"the drawing stopped with {told['type']}: {told['message']}{where}\n{first} pass?") from None
+    return figure
 
 
 def _predicted(entry: Mapping[str, Any], namespace: Mapping[str, Any]) -> list[str]:
@@ -78,9 +97,17 @@ def _is_payoff(name: str, value: Any) -> bool:
 def payoffs_module(folder: Path) -> Any:
     """The problem set's `payoffs.py`; raises `NoPayoff` if there is none."""
     path = folder / PAYOFFS
-    spec = importlib.util.spec_from_file_location("payoffs", path) if path.is_file() else None
-    if spec is None or spec.loader is None:
+    if not path.is_file():
         raise NoPayoff(f"{path} is missing")
+    return _imported(path.resolve(), path.stat().st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=4)
+def _imported(path: Path, _changed: int) -> Any:
+    """The module at `path`; kept, for drawings may share what takes them long."""
+    spec = importlib.util.spec_from_file_location("payoffs", path)
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -16,12 +16,13 @@ def broken_uses(
 ) -> dict[str, list[str]]:
     """The questions that lost a test, each with those functions it builds on that failed a test of their own.
 
-    `uses` has the functions that a question builds on, `owners` the question of each name.
+    `uses` has the functions that a question builds on, `owners` the question of each
+    name; what is carried over from an earlier problem set has none, and no tests here.
     """
     failed = {(outcome.question, name) for outcome in outcomes if outcome.status is Status.FAILED for name in outcome.uses}
     lost = {outcome.question for outcome in outcomes if outcome.status in LOST}
     broken = {
-        question: [name for name in names if (owners[name], name) in failed]
+        question: [name for name in names if (owners.get(name), name) in failed]
         for question, names in uses.items()
         if question in lost
     }
