@@ -34,7 +34,7 @@ def bend(x):
 
 answer = norm(np.ones(2)) if False else 1
 '''
-EARLIER = '''import math
+EARLIER = """import math
 import numpy as np
 
 FACTOR = 2.0
@@ -54,7 +54,7 @@ def norm(x):
 
 def bend(x):
     raise NotImplementedError("not done yet")
-'''
+"""
 
 
 @pytest.fixture
