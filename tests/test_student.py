@@ -537,6 +537,18 @@ def test_memory_that_a_single_call_held_is_an_error_where_a_guest_has_less() -> 
     assert student.zeros(9) == 0  # only what is asked once is large by design, and measuring costs time
 
 
+def test_a_call_that_goes_on_taking_memory_is_stopped() -> None:
+    def hoard() -> None:
+        held = []
+        while True:
+            held.append(np.ones(2**17))
+
+    student = Student(LocalRunner({"hoard": hoard, "one": lambda: 1}, {}, memory_mb=8))
+    with pytest.raises(MemoryError, match="MB at once; the grader allows 8 MB"):
+        student.once.hoard()
+    assert student.once.one() == 1
+
+
 def test_an_exit_is_an_error_of_the_call(student: Student) -> None:
     with pytest.raises(StudentError, match="`leave` raised SystemExit: 3"):
         student.leave()
