@@ -5,10 +5,8 @@ Every call is made twice, with arguments that cannot be changed, and its result 
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import difflib
-import tracemalloc
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +18,7 @@ import numpy as np
 from autograder.runtime import loading, wire
 from autograder.runtime.time_limit import TimeUp
 from autograder.testing.callbacks import Callback, Refusal, bulk
+from autograder.testing.memory_limit import memory_limit
 
 UNDONE = "not done yet"  # how the message about a stub begins
 TOO_LARGE = "TooLarge"  # the error of a call that is not kept, or could not be sent
@@ -255,8 +254,7 @@ def cannot_be_called(name: str, error: wire.WireError) -> StudentError:
 class LocalRunner(Runner):
     """Runs the submission in this process, with the same copies and checks as a grading run.
 
-    With `memory_mb`, a call that is made once fails with `MemoryError` if it held more than that, as it would in a guest.
-    numpy reports its arrays to tracemalloc on every system; a resource limit would end a whole notebook.
+    With `memory_mb`, a call that is made once fails with `MemoryError` if it holds more than that, as it would in a guest.
     """
 
     def __init__(
@@ -299,7 +297,7 @@ class LocalRunner(Runner):
             return function, args, kwargs
 
         try:
-            with _memory_limit(None if repeat else self.memory_mb):
+            with memory_limit(None if repeat else self.memory_mb):
                 answers, warned = loading.invoke(receive, case.header, self.seconds, repeat=repeat)
             return Answer([answer.decode() for answer in answers], warned)
         except StudentError:
@@ -309,22 +307,6 @@ class LocalRunner(Runner):
 
     def read(self, name: str) -> Any:
         return through_wire(self.find(name))
-
-
-@contextlib.contextmanager
-def _memory_limit(megabytes: float | None) -> Iterator[None]:
-    """Raise `MemoryError` afterwards if more was held at once; nothing is measured without a limit."""
-    if megabytes is None or tracemalloc.is_tracing():
-        yield
-        return
-    tracemalloc.start()
-    try:
-        yield
-        held = tracemalloc.get_traced_memory()[1] / 2**20
-    finally:
-        tracemalloc.stop()
-    if held > megabytes:
-        raise MemoryError(f"it held {held:,.0f} MB at once; the grader allows {megabytes:,g} MB")
 
 
 def through_wire(value: Any) -> Any:
