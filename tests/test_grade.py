@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +16,7 @@ from autograder.intake import Submission
 from autograder.journal import Journal, Stored
 from autograder.messages import Task
 from autograder.record import Reason
+from tests.support.example_tables import grade, said, scored
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "examples" / "submissions" / "ps1"
@@ -40,63 +40,32 @@ def without_times(record: Any) -> Any:
 AGAIN = ("s006", "s007", "s010", "s018", "s019")
 
 
-def graded(results: Path, *arguments: str) -> list[dict[str, Any]]:
-    answer = course("grade", "ps1", EXAMPLES, "--json", "--results", results, *arguments)
-    assert answer.returncode == 0, answer.stderr
-    records: list[dict[str, Any]] = json.loads(answer.stdout)["results"]
-    return records
-
-
 @pytest.fixture(scope="module")
 def examples(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     """The records of all examples."""
-    return graded(tmp_path_factory.mktemp("results"), "--jobs", "2")
-
-
-def said(folder: Path) -> dict[str, list[str]]:
-    """The points of each example, question by question, by the table in the folder's README."""
-    rows = re.findall(r"^\| (s\d+) \|.*?\|.*?\|(.*)\|$", (folder / "README.md").read_text(encoding="utf-8"), re.M)
-    return {student: [cell.strip() for cell in cells.split("|")] for student, cells in rows}
-
-
-def scored(records: list[dict[str, Any]]) -> dict[str, list[str]]:
-    """The same by records."""
-    found = {}
-    for record in records:
-        cells = []
-        for question in record["questions"]:
-            if question["kind"] == "written":
-                cells.append("–" if question["undone"] else "read")
-            else:
-                cells.append(f"{question['score']:g}")
-        found[record["provenance"]["student"]] = [*cells, f"{record['score']:g}"]
-    return found
+    return grade("ps1", tmp_path_factory.mktemp("results"), "--jobs", "2")
 
 
 @pytest.mark.slow
 def test_the_examples_score_what_their_readme_says(examples: list[dict[str, Any]]) -> None:
     found = scored(examples)
     assert len(found) >= 16
-    assert found == said(EXAMPLES)
+    assert found == said("ps1")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "folder", [path for path in sorted(EXAMPLES.parent.iterdir()) if path != EXAMPLES], ids=lambda p: p.name
-)
-def test_examples_of_other_problem_sets_score_what_their_readme_says(folder: Path, tmp_path: Path) -> None:
-    answer = course("grade", folder.name, folder, "--json", "--results", tmp_path)
-    assert answer.returncode == 0, answer.stderr
-    found = scored(json.loads(answer.stdout)["results"])
+@pytest.mark.parametrize("slug", sorted({path.name for path in EXAMPLES.parent.iterdir()} - {"ps1"}))
+def test_examples_of_other_problem_sets_score_what_their_readme_says(slug: str, tmp_path: Path) -> None:
+    found = scored(grade(slug, tmp_path))
     assert len(found) >= 6
-    assert found == said(folder)
+    assert found == said(slug)
 
 
 @pytest.mark.slow
 def test_two_runs_give_the_same_records_but_for_times(examples: list[dict[str, Any]], tmp_path: Path) -> None:
     """Whatever the number of workers, and whoever was graded before in the same worker."""
     first = [record for record in examples if record["provenance"]["student"] in AGAIN]
-    again = graded(tmp_path, "--jobs", "1", *(part for student in AGAIN for part in ("--only", student)))
+    again = grade("ps1", tmp_path, "--jobs", "1", *(part for student in AGAIN for part in ("--only", student)))
     assert len(first) == len(AGAIN)
     assert without_times(again) == without_times(first)
 
