@@ -113,16 +113,19 @@ def grade_in_turn(
     *,
     neutral: bytes,
     share: float = 1.0,
+    every: int = 1,
     on_done: Callable[[Stored], None] = lambda stored: None,
 ) -> list[Stored]:
     """Grade attacks in one worker, each followed by `neutral`, an honest submission, which meets the very same process.
 
-    With `share`, under that share of the limits.
+    With `share`, under that share of the limits; with `every`, the honest one comes after so many attacks, and at the end.
     """
     filename = f"{problem_set.assignment.module}.py"
     order = [Submission(f"honest-first-{attacks[0].student}"[:64], filename, problem_set.solution.read_bytes())]
-    for attack in attacks:
-        order += [attack, Submission(f"honest-{attack.student}"[:64], filename, neutral)]
+    for number, attack in enumerate(attacks, start=1):
+        order.append(attack)
+        if number % every == 0 or number == len(attacks):
+            order.append(Submission(f"honest-{attack.student}"[:64], filename, neutral))
     kept = Journal(journal)
     attempts = [kept.add(submitted) for submitted in order]
     conditions = Conditions(backend=backend, share=share)
