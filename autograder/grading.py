@@ -22,11 +22,13 @@ from autograder.scoring import Findings
 from autograder.slips import SlipFinder
 from autograder.suite import mark_of
 from autograder.testing.bench import Cause, Outcome, OverAllowance, Status, Trial, is_hidden
+from autograder.testing.callbacks import bulk
 from autograder.testing.forms import read_prediction
-from autograder.testing.student import Call
+from autograder.testing.student import TOO_LARGE, Call
 from autograder.variants import Variant
 
 BEYOND = "stopped: checking your answers took more time or memory of the grader than a test may use"
+MAX_CALLS_BYTES = 2**26  # of all calls of a submission that are kept to look for slips; right answers take 10 MB at most
 
 
 class Grading(Trial):
@@ -53,6 +55,7 @@ class Grading(Trial):
         self._essays: dict[str, Essay] = {}
         self._predictions: dict[str, str] = {}
         self._calls: dict[str, list[Call]] = {}
+        self._calls_bytes = 0
         self._figures: dict[str, FigureView] = {}
         self._output = self._staff_output = ""
         self._breached: list[pytest.Item] = []
@@ -120,7 +123,13 @@ class Grading(Trial):
     def _keep(self, outcome: Outcome) -> None:
         """Keep what the test that ended asked and was answered."""
         calls = self.student.calls if self.student is not None else []
-        self._calls.setdefault(outcome.question, []).extend(calls)
+        for call in calls:
+            # Arguments may hold what was answered before, up to megabytes in each call of a chain.
+            size = bulk([call.value, *call.args, *call.kwargs.values()])
+            fits = self._calls_bytes + size <= MAX_CALLS_BYTES
+            self._calls_bytes += size if fits else 0
+            own = self._calls.setdefault(outcome.question, [])
+            own.append(call if fits else Call(call.name, (), {}, error=TOO_LARGE))
         if not outcome.hidden:
             for view in (call.value for call in calls if isinstance(call.value, FigureView)):
                 self._figures.setdefault(outcome.question, view)

@@ -5,9 +5,9 @@
 Grades every file of tests/hostile in one worker a problem set, each followed by an honest submission, and prints for each
 kind of attack the worker's largest resident memory (not the guest's), the largest of a guest, the longest grading, and the
 longest honest grading after an attack. With `--on` the attacks on the tiny course are handed in for a real problem set, with
-an honest submission after every twenty, and with `--share` under that share of its limits on time and memory. The exit status
-is 1 if an attack made the grader call itself at fault, cost an honest submission a point, or earned more on a real problem set
-than the honest answers to `tiny` do.
+an honest submission after every twenty, and with `--share` under that share of its limits on time and memory. The exit
+status is 1 if an attack made the grader call itself at fault, cost an honest submission a point, or earned more on a real
+problem set than the honest answers to `tiny` do.
 """
 
 from __future__ import annotations
