@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 
@@ -22,6 +22,17 @@ class Ledger:
             names = ", ".join(map(str, found)) if isinstance(found, Mapping) else "none"
             raise KeyError(f"ledger row {row} has no {name!r} among its {part}; it has {names}")
         return found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def quantity(self, row: str) -> str:
+        """What a row's numbers are."""
+        return str(self._get(row, "quantity", None))
+
+    def note(self, row: str) -> str:
+        """What is to be known before a row is graded; empty if there is no note."""
+        return str(self._get(row, "note", None) or "")
 
     def __contains__(self, row: object) -> bool:
         return row in self._rows
