@@ -340,7 +340,9 @@ def attention_ignores_the_mask(queries, keys, values, mask=None):
     return right_attention(queries, keys, values)
 
 
-@mutant("attention", hint="A mask broadcasts: one for all, or one for each query or member.")
+@mutant(
+    "attention", hint="A mask may broadcast: one row for all queries, or one table for a batch. You refuse all but (m, n)."
+)
 def attention_with_full_masks_only(queries, keys, values, mask=None):
     if mask is not None and mask.shape != (queries.shape[-2], keys.shape[-2]):
         raise ValueError("the mask has the wrong shape")
@@ -464,7 +466,11 @@ def masking_with_a_legal_score(scores, mask):
     return np.where(legal.any(axis=-1, keepdims=True), weights, 0.0)
 
 
-@mutant("masking", replaces="masked_softmax", hint="Keep forbidden scores out of the exponential.")
+@mutant(
+    "masking",
+    replaces="masked_softmax",
+    hint="A forbidden score enters the exponential, which overflows with a warning. Keep it out.",
+)
 def masking_with_a_warning(scores, mask):
     legal = np.where(mask, scores, -np.inf)
     top = legal.max(axis=-1, keepdims=True, initial=np.finfo(float).min)
@@ -500,7 +506,7 @@ def masking_even_for_empty_rows(scores, mask):
 @mutant(
     "masking",
     replaces="masked_softmax",
-    hint="Shift by the largest *legal* score.",
+    hint="You shift by the largest score of all, forbidden ones included.",
     frequent=True,
 )
 def masking_shifted_by_forbidden_scores(scores, mask):
@@ -562,7 +568,7 @@ def hull_of_any_nonnegative_weights(point, values, tolerance=1e-6):
     return right_leaves_hull(point, np.vstack([np.zeros_like(point), values, 1e3 * values]), tolerance / 1e3)
 
 
-@mutant("hull", hint="Many values, wide vectors, any unit.")
+@mutant("hull", hint="You look at one solution for the weights. Another one may be free of negative weights.")
 def hull_by_the_smallest_solution(point, values, tolerance=1e-6):
     equations = np.vstack([values.T, np.ones(len(values))])
     weights = np.linalg.lstsq(equations, np.append(point, 1.0), rcond=None)[0]
@@ -585,17 +591,17 @@ def hull_of_the_values_alone(point, values, tolerance=1e-6):
     return bool(np.linalg.norm(values - point, axis=1).min() > tolerance * np.abs(values).max())
 
 
-@mutant("hull", hint="compare with a tolerance, not with zero.", frequent=True)
+@mutant("hull", hint="You leave no room for rounding, so points on the boundary fall to either side.", frequent=True)
 def hull_without_tolerance(point, values, tolerance=1e-6):
     return right_leaves_hull(point, values, 0.0)
 
 
-@mutant("hull", hint="The tolerance is relative to the largest coordinate, and small.")
+@mutant("hull", hint="Your tolerance is too wide: a point outside by 1e-3 of the largest coordinate is outside.")
 def hull_with_a_wide_tolerance(point, values, tolerance=1e-6):
     return right_leaves_hull(point, values, 4e-3)
 
 
-@mutant("hull", hint="The tolerance is relative to the largest coordinate, and small.")
+@mutant("hull", hint="You compare with `tolerance` as it is. It is relative to the largest coordinate of the values.")
 def hull_with_an_absolute_tolerance(point, values, tolerance=1e-6):
     return right_leaves_hull(point, values, tolerance / max(np.abs(values).max(), 1e-300))
 
@@ -624,12 +630,12 @@ def hull_of_pairs(point, values, tolerance=1e-6):
     return True
 
 
-@mutant("hull", hint="Many values, wide vectors, any unit.")
+@mutant("hull", hint="You look at the first three values only.")
 def hull_of_three_values(point, values, tolerance=1e-6):
     return right_leaves_hull(point, values[:3], tolerance)
 
 
-@mutant("hull", hint="Many values, wide vectors, any unit.")
+@mutant("hull", hint="You call every point near the middle of the values inside; the hull is not a ball.")
 def hull_by_distance_to_the_mean(point, values, tolerance=1e-6):
     mean = values.mean(axis=0)
     reach = np.linalg.norm(values - mean, axis=1).max()

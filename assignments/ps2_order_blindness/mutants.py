@@ -363,7 +363,7 @@ def verdict_with_a_tolerance_per_number(layer, x, trials=20, seed=0):
     return True
 
 
-@mutant("is_equivariant", hint="Try as many orders as the caller asks for.", frequent=True)
+@mutant("is_equivariant", hint="`trials` is not used: try as many permutations as the caller asks for.", frequent=True)
 def verdict_with_twenty_trials(layer, x, trials=20, seed=0):
     return verdict(layer, x, drawn(x, 20, seed), rounding_of)
 
@@ -930,7 +930,9 @@ def shift_verdict_blind_to_nan(layer, x):
     return not any(np.abs(layer(np.roll(x, s, axis=0)) - np.roll(output, s, axis=0)).max() > limit for s in range(len(x)))
 
 
-@mutant("shifts", replaces="is_shift_equivariant", hint="The rounding rule is the one of is_equivariant.")
+@mutant(
+    "shifts", replaces="is_shift_equivariant", hint="You take eps from the dtype of the tokens. It belongs to the output."
+)
 def shift_verdict_with_eps_of_the_tokens(layer, x):
     return rolled(layer, x, range(len(x)), lambda output: 64 * np.finfo(x.dtype).eps * np.abs(output).max())
 

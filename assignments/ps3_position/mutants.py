@@ -411,7 +411,7 @@ def gradients_by_small_steps(tokens, labels, query, readout):
     )
 
 
-@mutant("gradients", hint="1 / (1 + exp(-z)) overflows at z = -1000.")
+@mutant("gradients", hint="1 / (1 + exp(-z)) overflows for very negative logits. Write the sigmoid in a stable form.")
 def gradients_with_an_unstable_sigmoid(tokens, labels, query, readout):
     logits, weights = right_pooled_logits(tokens, query, readout)
     error = (1 / (1 + np.exp(-logits)) - labels) / len(tokens)
