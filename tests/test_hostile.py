@@ -377,11 +377,13 @@ def test_attacks_on_the_tiny_course_earn_no_more_on_a_real_problem_set(
     problem_sets = {name: one for name, (_, one) in hostile_run.problem_sets(roots).items()}
     problem_set, journal = problem_sets[slug], tmp_path / "results"
     fill = {**bait.fill, "@COURSE@": str(roots[1]), "@JOURNAL@": str(journal)}
-    chosen = hostile_run.sample(ATTACKS, 5, seed=zlib.crc32(slug.encode()))
+    chosen = hostile_run.sample(ATTACKS, 3, seed=zlib.crc32(slug.encode()))
     attacks = [hostile_run.submission(attack, problem_set, fill) for attack in chosen]
     attacks.insert(0, hostile_run.plain(problem_set))
     neutral = problem_set.solution.read_bytes().replace(bait.token.encode(), b"nothing")
-    stored = hostile_run.grade_in_turn(roots[1], problem_set, attacks, journal, backend, neutral=neutral, every=len(attacks))
+    stored = hostile_run.grade_in_turn(
+        roots[1], problem_set, attacks, journal, backend, neutral=neutral, share=0.25, every=len(attacks)
+    )
     _, first, *rest, last = [one.record for one in stored]
     batch = Batch(backend, roots, problem_sets, journal, bait, {}, {})
     for record in rest:
