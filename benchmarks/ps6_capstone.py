@@ -1,0 +1,51 @@
+"""How long the melody model of problem set 6 trains, and how far trained models scatter over seeds.
+
+`python benchmarks/ps6_capstone.py --seeds 10` prints CPU time, test accuracy, last loss, induction mass and previous mass a seed.
+Run it with OPENBLAS_NUM_THREADS=1: that is what a guest has.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from solutions import ps6_what_a_weight_explains as ps6
+
+STEPS, BATCH, TESTED = 500, 32, 400
+NAMES = ("CPU seconds", "accuracy", "loss", "induction", "previous")
+
+
+def measured(seed: int) -> tuple[float, ...]:
+    """The five numbers of one training."""
+    positions = ps6.sinusoids(ps6.LENGTH, 32)
+    batches = ps6.melodies((STEPS, BATCH), 1000 + seed)[:3]
+    begun = time.process_time()
+    model, losses = ps6.train_lm(ps6.new_model(seed), positions, batches, np.linspace(5e-3, 2.5e-4, STEPS))
+    seconds = time.process_time() - begun
+    tokens, targets, counted, periods = ps6.melodies((TESTED,), 9000 + seed)
+    logits, (first, second) = ps6.lm_forward(model, positions, tokens)
+    accuracy = (logits.argmax(axis=-1) == targets)[counted].mean()
+    masses = ps6.induction_mass(second, tokens, counted), ps6.previous_mass(first, periods)
+    return seconds, float(accuracy), float(losses[-20:].mean()), *masses
+
+
+def main() -> None:
+    """Print a row a seed, and the range of each column."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=10)
+    rows = []
+    print("seed", *NAMES, sep="\t")
+    for seed in range(parser.parse_args().seeds):
+        rows.append(measured(seed))
+        print(seed, *(f"{number:.4f}" for number in rows[-1]), sep="\t", flush=True)
+    for name, column in zip(NAMES, zip(*rows, strict=True), strict=True):
+        print(f"{name}: {min(column):.4f} to {max(column):.4f}, median {np.median(column):.4f}")
+
+
+if __name__ == "__main__":
+    main()
