@@ -1,6 +1,6 @@
 """How long the melody model of problem set 6 trains, and how far trained models scatter over seeds.
 
-`python benchmarks/ps6_capstone.py --seeds 10` prints CPU time, test accuracy, last loss, induction mass and previous mass a seed.
+`python benchmarks/ps6_capstone.py --seeds 10` prints for each seed CPU time, test accuracy, last loss, and both masses.
 Run it with OPENBLAS_NUM_THREADS=1: that is what a guest has.
 """
 
