@@ -30,6 +30,13 @@ COURSE = load_course(ROOT)
 PS1 = COURSE.problem_set("ps1")
 FULL = {question.id: question.points for question in PS1.assignment.questions if question.kind != "written"}
 
+RIGHT_MIX = """
+
+def mix(weights, values):
+    if (weights < 0).any() or abs(weights.sum() - 1) > 1e-6:
+        raise ValueError("no budget of one")
+    return weights @ values
+"""
 WRONG_SOFTMAX = """
 
 def softmax(scores, axis=-1):
@@ -95,7 +102,7 @@ def test_a_student_checks_in_the_notebook_and_reads_what_is_wrong(released: Path
     notebook = nbformat.read(tmp_path / "ps1.ipynb", as_version=4)
     for cell in notebook.cells:
         if cell.cell_type == "code" and "def mix(" in cell.source:
-            cell.source += "\n\n\ndef mix(weights, values):\n    return np.asarray(weights) @ np.asarray(values)"
+            cell.source += RIGHT_MIX
         if cell.cell_type == "code" and "def softmax(" in cell.source:
             cell.source += WRONG_SOFTMAX
         if "grader.export" in cell.source:

@@ -208,7 +208,7 @@ def scores_without_scaling(queries, keys):
 
 @mutant(
     "scaled_scores",
-    hint="You divide by d. The standard deviation of a sum of d products grows like its square root.",
+    hint="You divide by d. The standard deviation grows like its square root.",
     museum=(
         "Dividing by the width itself, not by its square root. The shapes are right and nothing warns. You would notice "
         "in the payoff drawing: the largest of sixteen weights falls towards an even split as the width grows, where it "
