@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.authoring.publish import shipped_lines
+from autograder.authoring.release import shipped_lines
 from autograder.authoring.rendering import code_lines, module, readme
 from autograder.authoring.stubs import solution_blocks, stub
 from autograder.course import CourseError, ProblemSet

@@ -25,7 +25,7 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MPLBACKEND="Agg
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from autograder.authoring.release import write  # noqa: E402
+from autograder.authoring.template import write  # noqa: E402
 from autograder.course import load_course  # noqa: E402
 from autograder.intake import Submission  # noqa: E402
 from autograder.kit.embedded import run_tests  # noqa: E402

@@ -13,8 +13,8 @@ import nbformat
 import pytest
 
 from autograder.authoring.handout import handout_parts
-from autograder.authoring.release import problem_set_files, stale, template_files, write
 from autograder.authoring.stubs import BEGIN, END, STUB, solution_blocks, stub
+from autograder.authoring.template import problem_set_files, stale, template_files, write
 from autograder.course import Course, CourseError, ProblemSet, load_course
 
 ROOT = Path(__file__).resolve().parents[1]

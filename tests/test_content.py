@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring.release import problem_set_files, stale, template_files
 from autograder.authoring.sources import agrees
+from autograder.authoring.template import problem_set_files, stale, template_files
 from autograder.authoring.validate import validate
 from autograder.course import Course, load_course
 

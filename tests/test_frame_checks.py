@@ -11,7 +11,7 @@ import pytest
 from autograder.authoring.frame_checks import declaration_check, follow_through_check, public_check
 from autograder.authoring.leaks import leaks
 from autograder.authoring.new import new_problem_set
-from autograder.authoring.release import problem_set_files
+from autograder.authoring.template import problem_set_files
 from autograder.course import ProblemSet, load_course
 from autograder.record import Provenance, QuestionScore, Record, Verdict
 from autograder.testing.bench import Status

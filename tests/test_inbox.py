@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring.release import problem_set_files, template_files, write
+from autograder.authoring.template import problem_set_files, template_files, write
 from autograder.course import load_course
 from autograder.intake import find_submissions, read_roster
 from autograder.journal import Journal

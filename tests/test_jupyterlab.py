@@ -16,7 +16,7 @@ from nbformat.v4 import new_code_cell
 
 pytest.importorskip("nbgrader", reason="needs the extra `grader`")  # JupyterLab comes with it
 
-from autograder.authoring.release import write
+from autograder.authoring.template import write
 from autograder.course import ProblemSet, load_course
 from autograder.platforms.targets.nbgrader import release_files as nbgrader_files
 from autograder.testing.bench import HIDDEN

@@ -29,8 +29,8 @@ from nbgrader.exchange.default import (
 from nbgrader.validator import Validator
 
 from autograder import run
-from autograder.authoring.release import problem_set_files, write
 from autograder.authoring.stubs import BEGIN, END
+from autograder.authoring.template import problem_set_files, write
 from autograder.course import Course, CourseError, load_course
 from autograder.gradebook import gradebook_url, sync
 from autograder.grades import grades

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring.release import problem_set_files, write
 from autograder.authoring.schedule import schedule_file
+from autograder.authoring.template import problem_set_files, write
 from autograder.course import Course, load_course
 from autograder.kit import check
 from autograder.kit.command import main

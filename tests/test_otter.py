@@ -17,8 +17,8 @@ import nbformat
 import numpy as np
 import pytest
 
-from autograder.authoring.release import write
 from autograder.authoring.stubs import solution_blocks, stub
+from autograder.authoring.template import write
 from autograder.course import CourseError, load_course
 from autograder.kit.embedded import NotPassed, graded_tests, report, require_passed, run_tests
 from autograder.platforms.suite import question_suite

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from autograder.authoring.release import problem_set_files, public_points, write
+from autograder.authoring.template import problem_set_files, public_points, write
 from autograder.course import load_course
 from autograder.kit import check, draw
 from autograder.kit.command import main

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from autograder.authoring.new import new_problem_set
-from autograder.authoring.publish import (
+from autograder.authoring.release import (
     manifest,
     release_record,
     shipped_lines,
@@ -21,7 +21,7 @@ from autograder.authoring.publish import (
     uncommitted,
     version_problems,
 )
-from autograder.authoring.release import problem_set_files
+from autograder.authoring.template import problem_set_files
 from autograder.course import Course, ProblemSet, load_course
 from autograder.platforms.archive import archive
 from tests.support.drafts import NAME, TODAY, add, change, path_of

@@ -24,7 +24,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.authoring.release import problem_set_files, template_files
+from autograder.authoring.template import problem_set_files, template_files
 from autograder.course import load_course
 from autograder.kit import release_files, update
 from autograder.kit.release_files import base_name, dump_base, read_release

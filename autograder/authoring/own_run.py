@@ -12,7 +12,7 @@ from pathlib import Path
 
 from autograder.authoring.check import Check
 from autograder.authoring.frame import payoffs
-from autograder.authoring.release import problem_set_files, template_files, write
+from autograder.authoring.template import problem_set_files, template_files, write
 from autograder.course import Course, ProblemSet
 from autograder.testing.student import UNDONE
 

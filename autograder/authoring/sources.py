@@ -11,7 +11,7 @@ from autograder.authoring.check import Check
 from autograder.authoring.frame_checks import declaration_check
 from autograder.authoring.handout import handout_parts
 from autograder.authoring.leaks import leaks
-from autograder.authoring.release import problem_set_files
+from autograder.authoring.template import problem_set_files
 from autograder.course import Course, CourseError, ProblemSet
 from autograder.testing.student import UNDONE
 

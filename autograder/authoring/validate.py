@@ -16,8 +16,8 @@ from autograder.authoring.dependence import answer_checks
 from autograder.authoring.frame_checks import follow_through_check, public_check, tests_without_follow_through
 from autograder.authoring.mutation import EQUIVALENTS, Mutation, drawn, equivalents, mutations
 from autograder.authoring.own_run import own_run_checks
-from autograder.authoring.release import problem_set_files
 from autograder.authoring.sources import source_checks
+from autograder.authoring.template import problem_set_files
 from autograder.course import Course, CourseError, ProblemSet
 from autograder.intake import Submission
 from autograder.messages import Conditions, Task

@@ -125,7 +125,7 @@ def _validate(course: Course, problem_set: ProblemSet, mutants: int, jobs: int) 
 
 def _built(course: Course, problem_set: ProblemSet) -> tuple[dict[str, bytes], dict[str, bytes]]:
     """All files of the template, and those that are the problem set's own."""
-    from autograder.authoring.release import problem_set_files, template_files
+    from autograder.authoring.template import problem_set_files, template_files
 
     try:
         own = problem_set_files(course, problem_set)
@@ -135,7 +135,7 @@ def _built(course: Course, problem_set: ProblemSet) -> tuple[dict[str, bytes], d
 
 
 def _write_template(course: Course, files: Mapping[str, bytes]) -> None:
-    from autograder.authoring.release import write
+    from autograder.authoring.template import write
 
     names = write(dict(files), course.root / "student_template")
     for name in names:
@@ -144,8 +144,8 @@ def _write_template(course: Course, files: Mapping[str, bytes]) -> None:
 
 
 def _check(course: Course, problem_set: ProblemSet) -> None:
-    from autograder.authoring.publish import differences, released
-    from autograder.authoring.release import stale
+    from autograder.authoring.release import differences, released
+    from autograder.authoring.template import stale
 
     files, own = _built(course, problem_set)
     never = released(problem_set) is None
@@ -161,7 +161,7 @@ def _check(course: Course, problem_set: ProblemSet) -> None:
 
 
 def _release(course: Course, problem_set: ProblemSet, jobs: int) -> None:
-    from autograder.authoring.publish import (
+    from autograder.authoring.release import (
         MANIFEST,
         RELEASED,
         dump,
@@ -185,7 +185,7 @@ def _release(course: Course, problem_set: ProblemSet, jobs: int) -> None:
 
 
 def _release_solutions(course: Course, problem_set: ProblemSet) -> None:
-    from autograder.authoring.publish import solution_files
+    from autograder.authoring.release import solution_files
 
     last = course.last_due(problem_set.slug)
     if datetime.datetime.now(datetime.UTC) <= last:

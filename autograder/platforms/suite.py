@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 from typing import Any
 
-from autograder.authoring.release import cited_rows
+from autograder.authoring.template import cited_rows
 from autograder.course import ProblemSet
 from autograder.testing.bench import HIDDEN
 

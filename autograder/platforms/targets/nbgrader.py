@@ -14,8 +14,8 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from autograder.assignment import Question
-from autograder.authoring.release import problem_set_files, template_files
 from autograder.authoring.stubs import BEGIN, CARRIED, END, solution_blocks
+from autograder.authoring.template import problem_set_files, template_files
 from autograder.course import Course, CourseError, ProblemSet
 from autograder.platforms.suite import question_suite
 from autograder.testing.bench import HIDDEN
