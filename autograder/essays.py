@@ -15,7 +15,8 @@ from autograder.authoring.stubs import solution_blocks, stub
 from autograder.course import CourseError, ProblemSet
 from autograder.intake import Submission
 from autograder.runtime import loading
-from autograder.testing.student import Runner, StudentError
+from autograder.testing.errors import StudentError
+from autograder.testing.student import Runner
 
 MAX_TEXT = 20_000
 MAX_VARIABLES = 30  # strings under other names that are looked at

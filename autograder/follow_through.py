@@ -27,7 +27,7 @@ from autograder.suite import mark_of
 from autograder.testing.bench import Cause, Outcome, Status, Trial
 from autograder.testing.callbacks import Refusal
 from autograder.testing.causes import LOST, broken_uses
-from autograder.testing.student import StudentError
+from autograder.testing.errors import StudentError
 
 REFUSED = "the function does not accept these arguments"
 UNANSWERED = "the function did not answer"

@@ -23,8 +23,9 @@ from autograder.slips import SlipFinder
 from autograder.suite import mark_of
 from autograder.testing.bench import Cause, Outcome, OverAllowance, Status, Trial, is_hidden
 from autograder.testing.callbacks import bulk
+from autograder.testing.errors import TOO_LARGE
 from autograder.testing.forms import read_prediction
-from autograder.testing.student import TOO_LARGE, Call
+from autograder.testing.student import Call
 from autograder.variants import Variant
 
 BEYOND = "stopped: checking your answers took more time or memory of the grader than a test may use"

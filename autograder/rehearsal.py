@@ -24,7 +24,8 @@ from autograder.runtime import wire
 from autograder.sandbox.runner import Ask
 from autograder.testing.bench import Bench, Status, Trial
 from autograder.testing.callbacks import Callback
-from autograder.testing.student import Answer, LocalRunner, StudentError, call_digest
+from autograder.testing.errors import StudentError
+from autograder.testing.student import Answer, LocalRunner, call_digest
 from autograder.testing.values import audited
 
 # The reference is the course's own and ends by itself; this only keeps a broken one from holding up a worker for ever.

@@ -18,7 +18,7 @@ from autograder.record import Look, Provenance, QuestionScore, Reason, Record, S
 from autograder.runtime.figures import FigureView
 from autograder.runtime.loading import IGNORED, Report
 from autograder.testing.bench import Cause, Outcome, Status, all_undone
-from autograder.testing.student import problem_text
+from autograder.testing.errors import problem_text
 from autograder.text import bounded, one_line
 from autograder.variants import Variant
 

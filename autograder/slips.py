@@ -9,8 +9,9 @@ from typing import Any
 
 from autograder.runtime import wire
 from autograder.testing.callbacks import bulk
+from autograder.testing.errors import TOO_LARGE, StudentError
 from autograder.testing.evidence import are_specific
-from autograder.testing.student import TOO_LARGE, Call, LocalRunner, Student, StudentError, alike, call_digest
+from autograder.testing.student import Call, LocalRunner, Student, alike, call_digest
 from autograder.variants import Variant
 
 # Mutants are the course's own and end by themselves; this only keeps a broken one from holding up a worker for ever.

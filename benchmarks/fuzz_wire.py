@@ -41,7 +41,8 @@ from autograder.runtime import loading, wire
 from autograder.sandbox.runner import Ask, GuestRunner
 from autograder.sandbox.zygote import End, Spawned, Zygote
 from autograder.testing.callbacks import bulk
-from autograder.testing.student import Mismatch, Student, StudentError, call_digest
+from autograder.testing.errors import Mismatch, StudentError
+from autograder.testing.student import Student, call_digest
 
 SECONDS = 0.5  # a frame here has a few thousand bytes; a decoder that loops or recurses takes far longer
 SECONDS_PER_MB = 30.0

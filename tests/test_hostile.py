@@ -40,7 +40,8 @@ from autograder.runtime import wire
 from autograder.sandbox.guest import open_zygote
 from autograder.sandbox.runner import GuestRunner
 from autograder.table import grades_table
-from autograder.testing.student import Student, StudentError
+from autograder.testing.errors import StudentError
+from autograder.testing.student import Student
 from tests.support import hostile_run, hostile_table, records
 from tests.support.hostile_run import HONEST, PLANTED, ROOT, TINY_COURSE
 from tests.support.hostile_table import Attack

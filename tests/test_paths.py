@@ -19,7 +19,8 @@ from autograder.limits import Limits
 from autograder.sandbox.guest import Guest
 from autograder.sandbox.runner import GuestRunner
 from autograder.sandbox.zygote import Zygote
-from autograder.testing.student import Stopped, Student
+from autograder.testing.errors import Stopped
+from autograder.testing.student import Student
 
 SOURCE = b"""
 import ctypes, os, signal

@@ -12,8 +12,9 @@ import pytest
 from autograder.rehearsal import MAX_AHEAD, Rehearsal, Rehearsed, otherwise, rehearse
 from autograder.runtime import wire
 from autograder.testing.bench import Bench
+from autograder.testing.errors import StudentError
 from autograder.testing.ledger import Ledger
-from autograder.testing.student import Student, StudentError
+from autograder.testing.student import Student
 
 
 @pytest.fixture

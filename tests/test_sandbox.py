@@ -19,16 +19,8 @@ from autograder.sandbox.libraries import offered_paths
 from autograder.sandbox.runner import Ask, GuestRunner
 from autograder.sandbox.zygote import Zygote
 from autograder.testing import Refusal
-from autograder.testing.student import (
-    AlreadyStopped,
-    Mismatch,
-    NotDone,
-    Stopped,
-    Student,
-    StudentError,
-    Undefined,
-    call_digest,
-)
+from autograder.testing.errors import AlreadyStopped, Mismatch, NotDone, Stopped, StudentError, Undefined
+from autograder.testing.student import Student, call_digest
 
 SOURCE = b"""
 import os, signal, sys, threading, time

@@ -13,18 +13,8 @@ from autograder.runtime import loading
 from autograder.runtime.figures import AxesView, FigureView, LineView
 from autograder.runtime.wire import Foreign
 from autograder.testing import Refusal, callback
-from autograder.testing.student import (
-    AlreadyStopped,
-    LocalRunner,
-    Mismatch,
-    NotDone,
-    Stopped,
-    Student,
-    StudentError,
-    Undefined,
-    alike,
-    through_wire,
-)
+from autograder.testing.errors import AlreadyStopped, Mismatch, NotDone, Stopped, StudentError, Undefined
+from autograder.testing.student import LocalRunner, Student, alike, through_wire
 
 SOURCE = """
 import warnings

@@ -23,8 +23,9 @@ from autograder.runtime import wire
 from autograder.suite import mark_of
 from autograder.testing.bench import Bench, Cause, Outcome, Status, Trial
 from autograder.testing.callbacks import Callback
+from autograder.testing.errors import StudentError
 from autograder.testing.forms import read_prediction
-from autograder.testing.student import Answer, LocalRunner, StudentError, call_digest, through_wire
+from autograder.testing.student import Answer, LocalRunner, call_digest, through_wire
 
 LARGEST = 1.7e308  # nearly the largest double: its double is infinite
 ONE_HUGE = "the largest number first"  # the rest is right, and so may earn points

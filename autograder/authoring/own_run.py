@@ -14,7 +14,7 @@ from autograder.authoring.check import Check
 from autograder.authoring.frame import payoffs
 from autograder.authoring.template import problem_set_files, template_files, write
 from autograder.course import Course, ProblemSet
-from autograder.testing.student import UNDONE
+from autograder.testing.errors import UNDONE
 
 BLAS_THREADS = 4
 SECONDS = 300

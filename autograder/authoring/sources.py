@@ -13,7 +13,7 @@ from autograder.authoring.handout import handout_parts
 from autograder.authoring.leaks import leaks
 from autograder.authoring.template import problem_set_files
 from autograder.course import Course, CourseError, ProblemSet
-from autograder.testing.student import UNDONE
+from autograder.testing.errors import UNDONE
 
 
 def source_checks(course: Course, problem_set: ProblemSet) -> Iterator[Check]:

@@ -25,7 +25,7 @@ from autograder.record import Record
 from autograder.run import WorkerError, cores, graded
 from autograder.suite import import_file
 from autograder.testing.bench import Status
-from autograder.testing.student import UNDONE
+from autograder.testing.errors import UNDONE
 from autograder.variants import Variant
 
 # At least this share of a question's generated mutants must lose points.

@@ -18,10 +18,8 @@ from autograder.runtime.time_limit import WAITING_SHARE
 from autograder.sandbox.guest import NO_ANSWER, Guest, GuestEnded
 from autograder.sandbox.zygote import Zygote
 from autograder.testing.callbacks import RESULT_TOO_LARGE, Callback, Refusal
-from autograder.testing.student import (
+from autograder.testing.errors import (
     AlreadyStopped,
-    Answer,
-    Runner,
     Stopped,
     StudentError,
     cannot_be_called,
@@ -29,6 +27,7 @@ from autograder.testing.student import (
     student_error,
     undefined,
 )
+from autograder.testing.student import Answer, Runner
 
 # After this the guest's own timer should have ended the call; the host then ends the guest.
 GRACE_SECONDS = 0.5
