@@ -26,6 +26,8 @@ masked.
 The host decodes bytes that a hostile guest wrote, so decoding never allocates more than a small multiple of the bytes it
 was given, never recurses deeper than `MAX_DEPTH`, and raises `WireError` for everything it does not understand.
 Arrays are views of the payload and read-only: a function that changes its argument in place fails at that very line.
+
+The module is longer than others because encoder and decoder are read side by side.
 """
 
 from __future__ import annotations

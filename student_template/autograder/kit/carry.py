@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.kit.local import find_work, read_description, texts_of
-from autograder.testing.student import UNDONE
+from autograder.testing.errors import UNDONE
 
 # Opens the place for what is carried over, and what its stubs say.
 PLACE = "# === carried over ==="

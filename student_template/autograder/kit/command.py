@@ -14,7 +14,7 @@ from autograder.kit.local import LocalBench, find_work, hint_text, known_questio
 from autograder.kit.payoff import NoPayoff, drawable, payoff, write_souvenir
 from autograder.kit.watch import changes
 from autograder.runtime import loading
-from autograder.testing.student import problem_text
+from autograder.testing.errors import problem_text
 
 DRAWINGS = "drawings"
 

@@ -22,10 +22,11 @@ from autograder.kit.schedule import read_schedule
 from autograder.runtime import loading
 from autograder.testing.bench import Bench, Outcome, Status, Trial, all_undone
 from autograder.testing.causes import blame, broken_uses, grouped
+from autograder.testing.errors import UNDONE, StudentError, problem_text
 from autograder.testing.forms import form_problem, read_prediction
 from autograder.testing.ledger import Ledger
 from autograder.testing.marks import graded_mark
-from autograder.testing.student import UNDONE, Call, StudentError, problem_text
+from autograder.testing.student import Call
 
 DESCRIPTION = "problem_set.json"
 _NO_PLUGINS = "PYTEST_DISABLE_PLUGIN_AUTOLOAD"

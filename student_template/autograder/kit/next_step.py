@@ -7,7 +7,7 @@ from enum import Enum, auto
 from typing import Any
 
 from autograder.testing.bench import Outcome, Status, all_undone
-from autograder.testing.student import UNDONE
+from autograder.testing.errors import UNDONE
 
 
 class State(Enum):

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from autograder.runtime import loading
+from autograder.testing.errors import UNDONE
 from autograder.testing.forms import shown
-from autograder.testing.student import UNDONE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,7 +9,8 @@ from typing import Any
 
 from autograder.runtime import wire
 from autograder.testing.callbacks import Callback
-from autograder.testing.student import Answer, LocalRunner, StudentError
+from autograder.testing.errors import StudentError
+from autograder.testing.student import Answer, LocalRunner
 
 MAX_LINES, MAX_WIDTH = 12, 200
 

@@ -4,9 +4,9 @@ from autograder.runtime.figures import AxesView, ColorbarView, FigureView, Image
 from autograder.runtime.wire import Foreign
 from autograder.testing.callbacks import Refusal, callback
 from autograder.testing.computed import computed_once
+from autograder.testing.errors import Mismatch, StudentError
 from autograder.testing.marks import graded
 from autograder.testing.showing import shown
-from autograder.testing.student import Mismatch, StudentError
 from autograder.testing.values import (
     array,
     boolean,

@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 
 from autograder.testing.computed import Generators
+from autograder.testing.errors import AlreadyStopped, Mismatch, NotDone, Stopped, StudentError, Undefined
 from autograder.testing.ledger import Ledger
 from autograder.testing.marks import Graded, graded_mark
-from autograder.testing.student import AlreadyStopped, Mismatch, NotDone, Runner, Stopped, Student, StudentError, Undefined
+from autograder.testing.student import Runner, Student
 
 MAX_MESSAGE = 4000
 HIDDEN = "test_hidden.py"

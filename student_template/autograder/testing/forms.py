@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from autograder.testing.bench import Outcome, outcome_of
+from autograder.testing.errors import Mismatch, StudentError
 from autograder.testing.marks import Graded
-from autograder.testing.student import Mismatch, Runner, Student, StudentError
+from autograder.testing.student import Runner, Student
 
 MAX_SHOWN = 40
 

@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from autograder.runtime.figures import FigureView
 from autograder.runtime.wire import Foreign
+from autograder.testing.errors import Mismatch
 from autograder.testing.showing import apart, described, shown
-from autograder.testing.student import Mismatch
 
 # Numbers in nested lists that are made into an array. An array of text would take as many bytes for each item as for the
 # longest, so lists hold numbers only, and are counted before NumPy sees them.
