@@ -12,8 +12,8 @@ Of one problem set, under `results/ps1/`:
 
 A student's folder is called as the student is today; what older files say of it is brought to today's id on reading.
 
-Every file is written whole or not at all, and never again; all that writes one is in this module, longer than others, so that
-this can be checked in one place. Student ids begin with a letter or digit, so no student is called
+Every file is written whole or not at all, and never again; all that writes one is in this module, longer than others, so
+that this can be checked in one place. Student ids begin with a letter or digit, so no student is called
 `_runs`.
 """
 
