@@ -32,11 +32,11 @@ def _axes(title, xlabel, ylabel, logarithmic=False):
     return figure, axes
 
 
-def _best_time(function, *arguments, repeats=3):
+def _best_time(function, *arguments, rounds=3):
     """Smallest time of some calls, after one warm-up."""
     function(*arguments)
     times = []
-    for _ in range(repeats):
+    for _ in range(rounds):
         start = time.perf_counter()
         function(*arguments)
         times.append(time.perf_counter() - start)
