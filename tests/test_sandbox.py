@@ -469,9 +469,9 @@ def test_no_word_of_a_submission_after_the_first_hidden_input_is_shown_to_its_au
         with pytest.raises(Undefined, match="did you rename it") as caught:
             student.plus_two(1)
         assert (runner.output, runner.report) == before
-        assert str(caught.value).count("ValueError: ") == 2
-        assert caught.value.safe.count("ValueError: ") == 1
-        assert runner.report["problems"][0]["message"] in caught.value.safe
+        # What stopped the file is said once, in the report; not even staff read a second number in a test's message.
+        assert "ValueError" not in str(caught.value)
+        assert caught.value.safe == str(caught.value)
         assert runner.staff_output.count("loaded") == runner.staff_output.count("ValueError: ") == 1
 
 

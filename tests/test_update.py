@@ -868,7 +868,7 @@ def test_the_real_template_is_updated_by_itself_and_still_runs(course_copy: Path
     edit(work, "# --- Question 3", "def helper():\n    return 3\n\n\n# --- Question 3")
     answers = pieces(work.read_text(encoding="utf-8"))
 
-    edit(folder / "assignment.yml", "version: 1.0.0", "version: 1.1.0")
+    edit(folder / "assignment.yml", "version: 2.0.0", "version: 2.1.0")
     edit(folder / "assignment.yml", "A blend of values", "A mix of values")
     edit(solution, "Turn scores into weights: exp", "Make weights of scores: exp")
     new = "  - {id: half, title: Half, points: 1, tier: core, kind: code, names: [half], ledger: []}\n  - id: softmax"
@@ -900,7 +900,7 @@ def test_the_real_template_is_updated_by_itself_and_still_runs(course_copy: Path
 
     updated = run("autograder.kit.update", str(release))
     assert updated.returncode == 1, updated.stderr
-    assert "ps1, Attention is a weighted average: 1.0.0 -> 1.1.0" in updated.stdout
+    assert "ps1, Attention is a weighted average: 2.0.0 -> 2.1.0" in updated.stdout
     assert "question heatmap is no longer asked" in updated.stdout
     now = pieces(work.read_text(encoding="utf-8"))
     assert in_order([piece for piece in answers if STUB not in piece], now)
@@ -914,5 +914,5 @@ def test_the_real_template_is_updated_by_itself_and_still_runs(course_copy: Path
     tested = run("pytest", where=mine / "ps1")
     lines = re.findall(r"(\w+) +(\d) of (\d) points(.*not done yet)?", tested.stdout)
     earned = {name: int(points) for name, points, _, _ in lines}
-    assert (earned["mix"], earned["softmax"], earned["masking"]) == (1, 0, 1), tested.stdout
+    assert (earned["mix"], earned["softmax"], earned["masking"]) == (2, 0, 1), tested.stdout
     assert "heatmap" not in earned

@@ -43,7 +43,7 @@ def forward(work):
     axes.axhline(values.mean(), color=GREY, linestyle=":", label="mean of the values")
     axes.axhline(values[3], color=RED, linestyle="--", label="value of token 3")
     axes.set_xlabel("length of the query")
-    axes.legend()
+    axes.legend(frameon=False)
     return drawing
 
 
@@ -61,7 +61,7 @@ def loss(work):
     axes.text(-11.5, np.log(2) + 0.2, "ln 2, the price of not knowing", color=GREY)
     axes.set_xlabel("logit")
     axes.set_ylabel("loss in nats")
-    axes.legend()
+    axes.legend(frameon=False)
     return drawing
 
 
@@ -110,7 +110,7 @@ def adam(work):
     axes.plot(0, 0, "*", color="black", markersize=12, label="lowest point")
     axes.set_xlabel("along the valley")
     axes.set_ylabel("across the valley")
-    axes.legend()
+    axes.legend(frameon=False)
     return drawing
 
 
@@ -137,7 +137,7 @@ def train(work):
     axes.axhline(np.log(2), color=GREY, linestyle=":", label="ln 2: knowing nothing")
     axes.set_xlabel("steps")
     axes.set_ylim(0, 1)
-    axes.legend()
+    axes.legend(frameon=False)
     return drawing
 
 
@@ -161,7 +161,7 @@ def sweep(work):
         axes.plot(1, predicted, "x", color="black", markersize=11, label=f"you predicted {predicted:.0%} at scale 1")
     axes.set_xlabel("scale of the positions")
     axes.set_ylabel("accuracy")
-    axes.legend()
+    axes.legend(frameon=False)
     return drawing
 
 
@@ -224,5 +224,5 @@ def time(work):
     axes.set_yscale("log")
     axes.set_xlabel("span of the embedding")
     axes.set_ylabel("mean squared error on fresh data")
-    axes.legend()
+    axes.legend(frameon=False)
     return drawing

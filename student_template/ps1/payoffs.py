@@ -101,7 +101,7 @@ def masking(work):
     axes.set_yticks(rows)
     axes.invert_yaxis()
     axes.set_xlabel("share of the budget")
-    axes.set_ylabel("query")
+    axes.set(ylabel="query")
     return drawing
 
 
