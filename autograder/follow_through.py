@@ -55,7 +55,9 @@ def follow_through(
     for question in uses:
         failing = tuple(broken.get(question, ()))
         names = [*failing, *(name for name in uses[question] if name in carried)]
-        lost = [item for item in items if mark_of(item).question == question and trial.outcomes[item.name].status in LOST]
+        # A fault ends the run, so that later tests have no outcome.
+        own = [item for item in items if mark_of(item).question == question and item.name in trial.outcomes]
+        lost = [item for item in own if trial.outcomes[item.name].status in LOST]
         if not names or not lost:
             continue
         for item in lost:

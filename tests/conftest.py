@@ -22,7 +22,7 @@ DRAWS_ONLY_FOR_HIDDEN_TESTS = """
 import matplotlib.pyplot as plt
 
 def heatmap(weights, tokens):
-    if tokens == ["dog", "bites", "man"]:
+    if tokens in (["dog", "bites", "man"], ["good", "morning"]):
         raise ValueError("a public test")
     figure, axes = plt.subplots()
     axes.imshow(weights)
