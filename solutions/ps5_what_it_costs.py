@@ -2,7 +2,7 @@
 
 Arrays hold float64 numbers; compute in that precision. No function changes its arguments. The names of sizes are the
 same throughout: m queries and n keys, each of `width` numbers; n values, each of `value_width` numbers. A score is the
-dot product of a query and a key, divided by sqrt(width).
+dot product of a query and a key, divided by sqrt(width). D1 and D3 are teaching documents that this course is built on.
 """
 
 import math
@@ -51,7 +51,7 @@ def reach(kernel: int, dilations: Sequence[int], strides: Sequence[int], centred
     (kernel - 1)/2 taps to each side, and then the answer is the reach to *one* side.
     Returns 0 for a stack without layers. Raises ValueError if centred is True and kernel is even.
 
-    Source: D1, ledger row D1-14.
+    Source: D1, "The price: quadratic sequence length".
     """
     # BEGIN SOLUTION
     require_odd(kernel, centred)
@@ -77,7 +77,7 @@ def layers_to_cover(offset: int, kernel: int, centred: bool) -> int:
     offset: at least 0. kernel: at least 2, or at least 3 if centred. centred: as in `reach`.
     Returns the smallest number of layers, 0 for offset 0. Raises ValueError if centred is True and kernel is even.
 
-    Source: D1, ledger row D1-14. The document counts one-sided; for centred kernels the depth doubles.
+    Source: D1, "The price: quadratic sequence length". The document counts one-sided; for centred kernels the depth doubles.
     """
     # BEGIN SOLUTION
     require_odd(kernel, centred)
@@ -95,7 +95,7 @@ def attention_flops(length: int, width: int) -> int:
     output projection and additions of biases are not counted.
     length, width: whole numbers, as large as you like. Returns an exact int.
 
-    Source: D1, ledger row D1-17.
+    Source: D1, "The price: quadratic sequence length".
     """
     # BEGIN SOLUTION
     return 6 * length * width**2 + 4 * length**2 * width
@@ -105,7 +105,7 @@ def attention_flops(length: int, width: int) -> int:
 def crossover_length(width: int) -> Fraction:
     """Find the length at which the pairs cost exactly as much as the projections, as a Fraction.
 
-    Source: D1, ledger row D1-17.
+    Source: D1, "The price: quadratic sequence length".
     """
     # BEGIN SOLUTION
     return Fraction(3 * width, 2)
@@ -117,7 +117,7 @@ def relative_cost(lengths: Sequence[int], width: int) -> np.ndarray:
 
     lengths: at least one whole number. Returns shape (len(lengths),), float64; the first entry is 1.
 
-    Source: D1, ledger row D1-17 (its last two rows); D1-15 is the same for the pairs alone.
+    Source: D1, "The price: quadratic sequence length", which gives the pairs alone too.
     """
     # BEGIN SOLUTION
     flops = [attention_flops(length, width) for length in lengths]
@@ -132,7 +132,7 @@ def attention_bytes(length: int, width: int, itemsize: int, rows: int | None = N
     of it if rows is None, and never more than `length` rows. itemsize: bytes per number (8 for float64, 2 for float16).
     Returns an exact int.
 
-    Source: D3, ledger row D3-4 (one weight per ordered pair); D1-17 for the lengths.
+    Source: D3, one weight for each ordered pair; D1, "The price: quadratic sequence length", for the lengths.
     """
     # BEGIN SOLUTION
     height = length if rows is None else min(rows, length)
@@ -168,7 +168,7 @@ def context_cost(layers: int, width: int, heads: int, length: int, itemsize: int
     one layer, one (length, length) table per head with `itemsize` bytes per number; layers run one after the other, so
     only one layer's tables exist at a time.
 
-    Source: D1, ledger rows D1-17 and D1-21.
+    Source: D1, "The price: quadratic sequence length" and "What changes with multiple heads?".
     """
     # BEGIN SOLUTION
     return layers * attention_flops(length, width), heads * length**2 * itemsize
@@ -187,7 +187,7 @@ def time_growth(
     layer: takes one array. clock: takes nothing, returns seconds (a float). repeats: at least 1.
     Returns shape (len(inputs),): the smallest time of each input, in seconds.
 
-    Source: D1, ledger row D1-16 (how such a table is measured).
+    Source: D1, "The price: quadratic sequence length": how such a table is measured.
     """
     # BEGIN SOLUTION
     times = np.full(len(inputs), np.inf)
@@ -208,7 +208,7 @@ def local_exponents(lengths: np.ndarray, seconds: np.ndarray) -> np.ndarray:
     lengths, seconds: shape (n,), positive, n at least 2; lengths rise. Returns shape (n - 1,):
     log(seconds[i+1] / seconds[i]) / log(lengths[i+1] / lengths[i]).
 
-    Source: D1, ledger rows D1-15 and D1-16.
+    Source: D1, "The price: quadratic sequence length".
     """
     # BEGIN SOLUTION
     return np.diff(np.log(seconds)) / np.diff(np.log(lengths))
@@ -221,7 +221,7 @@ def worst_deviation(lengths: np.ndarray, seconds: np.ndarray, width: int) -> flo
     measured: seconds relative to the first; predicted: `relative_cost(lengths, width)`.
     lengths: shape (n,), whole numbers; seconds: shape (n,), positive. Returns one number, 0 for a perfect fit.
 
-    Source: D1, ledger rows D1-16 and D1-17.
+    Source: D1, "The price: quadratic sequence length".
     """
     # BEGIN SOLUTION
     predicted = relative_cost([int(length) for length in lengths], width)
@@ -247,7 +247,7 @@ def patchify(image: np.ndarray, side: int) -> np.ndarray:
     pixels come row by row too, and the channels of one pixel stay together.
     Raises ValueError if side does not divide height and width: nothing is cropped silently.
 
-    Source: D1, ledger row D1-18.
+    Source: D1, "The price: quadratic sequence length".
     """
     # BEGIN SOLUTION
     height, width, channels = image.shape
@@ -263,7 +263,7 @@ def unpatchify(patches: np.ndarray, shape: tuple[int, int, int], side: int) -> n
     patches: shape (tokens, side * side * channels); shape: (height, width, channels) of the image. Returns that shape.
     Raises ValueError if side does not divide height and width.
 
-    Source: D1, ledger row D1-18.
+    Source: D1, "The price: quadratic sequence length".
     """
     # BEGIN SOLUTION
     height, width, channels = shape
@@ -277,7 +277,7 @@ def pair_count(height: int, width: int, side: int = 1) -> int:
 
     side 1 makes every pixel a token. Returns an exact int. Raises ValueError if side does not divide height and width.
 
-    Source: D1, ledger row D1-18.
+    Source: D1, "The price: quadratic sequence length".
     """
     # BEGIN SOLUTION
     down, across = tiles(height, width, side)
@@ -312,7 +312,7 @@ def absorb(state: State, queries: np.ndarray, keys: np.ndarray, values: np.ndarr
     rescaled to the new one. Scores anywhere between -1e4 and 1e4 must neither overflow nor vanish, and there is no NaN
     and no warning.
 
-    Source: D1 (softmax), ledger row D3-4 for the table that this avoids; the running form is Milakov and Gimelshein 2018.
+    Source: D1 for the softmax, D3 for the table that this avoids; the running form is Milakov and Gimelshein 2018.
     """
     # BEGIN SOLUTION
     scores = queries @ keys.T / math.sqrt(queries.shape[1])
@@ -441,7 +441,7 @@ def window_reach(layers: int, window: int) -> int:
 
     layers: number of window attention layers on top of each other, at least 0. Returns an int.
 
-    Source: the same argument as ledger row D1-14, with windows for kernels.
+    Source: the same argument as for convolutions in D1, "The price: quadratic sequence length", with windows for kernels.
     """
     # BEGIN SOLUTION
     return layers * window
@@ -555,7 +555,7 @@ def decode_step(
     times w_o, are the output.
     Returns (output (width,), (keys, values)), the cache with the new token's row at the end: each (t + 1, width).
 
-    Source: causal attention (ledger row D1-20) computed one row at a time; heads as in D1-21.
+    Source: causal attention computed one row at a time; heads as in D1, "What changes with multiple heads?".
     """
     # BEGIN SOLUTION
     keys = np.vstack([cache[0], token @ w_k])

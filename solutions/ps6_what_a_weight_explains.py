@@ -1,6 +1,7 @@
 """Problem set 6: what a weight explains, and a Transformer of your own.
 
 Arrays hold float64 numbers; compute in that precision. No function changes its arguments.
+D1 and D3 are teaching documents that this course is built on.
 """
 
 from collections.abc import Callable, Sequence
@@ -186,7 +187,7 @@ def deletion_effects(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
     weights: shape (n,), nonnegative, sum 1. values: shape (n, v).
     Returns shape (n, v). Raises ValueError if for some j the others hold no weight at all.
 
-    Source: D3, ledger row D3-10.
+    Source: D3, "An open question".
     """
     # BEGIN SOLUTION
     others = weights * (1 - np.eye(len(weights)))
@@ -204,7 +205,7 @@ def swap_effects(weights: np.ndarray, values: np.ndarray, replacement: np.ndarra
     weights: shape (n,), nonnegative, sum 1. values: shape (n, v). replacement: shape (v,).
     Returns shape (n, v).
 
-    Source: D3, ledger row D3-10.
+    Source: D3, "An open question".
     """
     # BEGIN SOLUTION
     return weights[:, np.newaxis] * (values - replacement)
@@ -232,7 +233,7 @@ def length_ratio(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
     Returns shape (m,): the Euclidean length of row i of weights @ values, divided by the length of the longest value among
     those with a positive weight in row i. Where all of these are zero vectors, the ratio is 0.
 
-    Source: D1, ledger row D1-19.
+    Source: D1.
     """
     # BEGIN SOLUTION
     lengths = np.linalg.norm(values, axis=1)
@@ -249,7 +250,7 @@ def difference_head(width: int) -> tuple[np.ndarray, np.ndarray]:
     Choose the matrices so that the layer gives A_0 @ x - A_1 @ x, whatever the tables and the tokens are.
     Returns (w_v, w_o) with shapes (width, 2 * width) and (2 * width, width).
 
-    Source: D3, ledger row D3-8.
+    Source: D3, "The consequence".
     """
     # BEGIN SOLUTION
     eye = np.eye(width)
@@ -632,7 +633,7 @@ def swap_experiment(
     places, replacements, controls: integers (b,). Call `forward` on all sequences at once, at most four times.
     Returns (followed, broken, control), three floats between 0 and 1.
 
-    Source: D3, ledger row D3-10.
+    Source: D3, "An open question".
     """
     # BEGIN SOLUTION
     rows = np.arange(len(tokens))
@@ -668,7 +669,7 @@ def faithfulness(weights: np.ndarray, effects: np.ndarray, resamples: np.ndarray
     Returns (score, low, high): the score of all items, and the 2.5 and 97.5 percentiles (numpy.percentile's default) of the
     rows' scores.
 
-    Source: D3, ledger row D3-10; Efron, "Bootstrap methods: another look at the jackknife", 1979.
+    Source: D3, "An open question"; Efron, "Bootstrap methods: another look at the jackknife", 1979.
     """
 
     # BEGIN SOLUTION
