@@ -70,7 +70,7 @@ def _hand_in(folder: Path, inbox: Path | None, form: str | None, *, again: bool)
     else:
         delivered = str(deliver(work.name, content, description["slug"], inbox))
         print(f"Delivered: {delivered}")
-    receipt = _write_receipt(folder, description, work.name, content, delivered)
+    receipt = _write_receipt(folder, description, work.name, len(content), digest, delivered)
     print(f"Receipt: {receipt}. Keep it: it proves which bytes you handed in.")
 
 
@@ -105,7 +105,7 @@ def _text(content: bytes) -> bytes:
 def deliver(name: str, content: bytes, slug: str, inbox: Path) -> Path:
     """Put a file into a new folder of the inbox, and return that folder. Raises `NotHandedIn` if it cannot be done."""
     if not inbox.is_dir():
-        raise NotHandedIn(f"{inbox} is no folder. Is the shared drive connected? Nothing was delivered.")
+        raise NotHandedIn(f"{inbox} is not a folder. Is the shared drive connected? Nothing was delivered.")
     # With microseconds, so that a student's deliveries stand in their order.
     unique = f"{slug}-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}-{secrets.token_hex(4)}"
     # What begins with a dot is passed over by staff's side until it is whole.
@@ -123,14 +123,14 @@ def deliver(name: str, content: bytes, slug: str, inbox: Path) -> Path:
     return final
 
 
-def _write_receipt(folder: Path, description: dict[str, Any], name: str, content: bytes, delivered: str) -> Path:
+def _write_receipt(folder: Path, description: dict[str, Any], name: str, size: int, digest: str, delivered: str) -> Path:
     now = datetime.now().astimezone()
     receipt = {
         "problem_set": description["slug"],
         "version": description["version"],
         "file": name,
-        "bytes": len(content),
-        "sha256": hashlib.sha256(content).hexdigest(),
+        "bytes": size,
+        "sha256": digest,
         "time": now.isoformat(timespec="seconds"),
         "to": delivered,
     }

@@ -16,8 +16,8 @@ def broken_uses(
 ) -> dict[str, list[str]]:
     """The questions that lost a test, each with those functions it builds on that failed a test of their own.
 
-    `uses` has the functions that a question builds on, `owners` the question of each
-    name; what is carried over from an earlier problem set has none, and no tests here.
+    `uses` has the functions that a question builds on, `owners` the question of each name; what is carried over from an
+    earlier problem set has none, and no tests here.
     """
     failed = {(outcome.question, name) for outcome in outcomes if outcome.status is Status.FAILED for name in outcome.uses}
     lost = {outcome.question for outcome in outcomes if outcome.status in LOST}
