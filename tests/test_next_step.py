@@ -185,6 +185,23 @@ def test_a_notebook_checks_one_question_or_all(
     assert "Next: `softmax`." in capsys.readouterr().out
 
 
+def test_a_kernel_checks_with_the_tests_that_the_folder_has_now(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tests = folder / "test_public.py"
+    before = tests.read_text(encoding="utf-8")
+    monkeypatch.chdir(folder)
+    check_mix = f"{SOLUTION}\ncheck('mix')"
+    exec(check_mix, {"check": check})
+    assert "mix  2 of 2" in capsys.readouterr().out
+    try:
+        tests.write_text(re.sub(r'(@graded\("mix".*)points=1', r"\1points=2", before), encoding="utf-8")
+        exec(check_mix, {"check": check})
+    finally:
+        tests.write_text(before, encoding="utf-8")
+    assert "mix  4 of 2" in capsys.readouterr().out
+
+
 def test_a_watch_sees_each_change_once(tmp_path: Path) -> None:
     module, absent = tmp_path / "ps1.py", tmp_path / "ps1.ipynb"
     module.write_text("x")

@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import sys
 import textwrap
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -277,13 +278,19 @@ def run_public_tests(folder: Path, bench: LocalBench) -> int:
 
 
 def _run(folder: Path, bench: LocalBench) -> int:
-    return int(
-        pytest.main(
-            [str(folder / "test_public.py"), "-q", "--no-header", "--tb=no", "-rN", "-p", "no:cacheprovider",
-             "--import-mode=importlib", "--capture=no", f"--rootdir={folder}", "-p", "no:conftest", "--noconftest"],
-            plugins=[bench],
-        )
-    )  # fmt: skip
+    tests = folder / "test_public.py"
+    # pytest would take a module of this name that is there from another problem set or an older edition.
+    sys.modules.pop(tests.stem, None)
+    try:
+        return int(
+            pytest.main(
+                [str(tests), "-q", "--no-header", "--tb=no", "-rN", "-p", "no:cacheprovider",
+                 "--import-mode=importlib", "--capture=no", f"--rootdir={folder}", "-p", "no:conftest", "--noconftest"],
+                plugins=[bench],
+            )
+        )  # fmt: skip
+    finally:
+        sys.modules.pop(tests.stem, None)
 
 
 def wrapped(line: str) -> list[str]:
