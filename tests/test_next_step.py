@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -179,10 +181,56 @@ def test_a_notebook_checks_one_question_or_all(
     said = capsys.readouterr().out
     ending = r"^(\d+) of \1 points from this run; \d+ more depend on hidden tests and a reader\.\nNext: hand it in\.$"
     assert re.search(ending, said, re.MULTILINE)
+    # The kernel knows what no cell of the file defines.
+    assert "ps1.ipynb, as saved at" in said
+    assert "gives less from top to bottom in a fresh process, as when it is graded: `mix` 0 points, not" in said
     exec("softmax = None\ncheck('softmax')", namespace)
     assert 'check("softmax", hint=1)' in capsys.readouterr().out
     exec("del softmax\ncheck('mix')", namespace)
     assert "Next: `softmax`." in capsys.readouterr().out
+
+
+def test_what_comes_near_a_limit_is_said_before(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = folder / "problem_set.json"
+    description = path.read_text(encoding="utf-8")
+    mix = "\ndef mix(weights, values):\n    end = clock.process_time() + 0.03\n    while clock.process_time() < end: pass\n"
+    work = f"{SOLUTION}\nimport time as clock\n{mix}    return weights @ values\n"
+    try:
+        path.write_text(description.replace('"call_seconds": 5.0', '"call_seconds": 0.05'), encoding="utf-8")
+        said = "\n".join(checked(folder, capsys, work, "mix"))
+    finally:
+        path.write_text(description, encoding="utf-8")
+    assert re.search(r"hand in: a call of `mix` took 0\.\d+ s on this machine, and the grader allows 0\.05 s", said)
+    assert "before you hand in" not in "\n".join(checked(folder, capsys, work, "mix"))
+
+
+def test_memory_near_the_limit_is_said_before(folder: Path) -> None:
+    # In a process of its own, for what counts is the most that a process has held.
+    path = folder / "ps1.py"
+    untouched = path.read_bytes()
+    path.write_text(f"{SOLUTION}\nTABLE = np.ones(80_000_000)\ndel TABLE\n", encoding="utf-8")
+    try:
+        said = subprocess.run(
+            [sys.executable, "-c", "from autograder.kit.command import main; main(['ps1', 'mix'])"],
+            capture_output=True, text=True, check=True, timeout=300,
+        ).stdout  # fmt: skip
+    finally:
+        path.write_bytes(untouched)
+    assert re.search(r"your work held \d{3} MB on this machine, and the grader allows 1,024 MB", said)
+
+
+def test_who_has_begun_both_forms_is_told_which_one_is_checked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = folder / "ps1.ipynb"
+    untouched = path.read_bytes()
+    path.write_bytes(untouched.replace(b"swapped = None", b"swapped = 'a'"))
+    try:
+        said = " ".join(" ".join(checked(folder, capsys, SOLUTION)).split())
+        assert main(["ps1", "reading", "--form", "notebook"]) == 0
+        assert "1 of 4 answered" in capsys.readouterr().out
+    finally:
+        path.write_bytes(untouched)
+    assert "you have begun both ps1.py and ps1.ipynb, and only one of them counts; this run checks ps1.py." in said
+    assert "--form module, or --form notebook" in said
 
 
 def test_a_kernel_checks_with_the_tests_that_the_folder_has_now(

@@ -39,7 +39,8 @@ Python 3.11 or newer is needed.
 
 Every problem set comes in two forms. Use the one you like, and leave the other alone:
 
-- a **module**: open `ps1/ps1.py` in an editor, and run `pytest` inside the folder `ps1`;
+- a **module**: open `ps1/ps1.py` in an editor, and run `pytest` inside the folder `ps1`. In this folder it runs the tests of
+  all problem sets. In VS Code, open this folder: the test view lists every public test;
 - a **notebook**: start `jupyter lab` and open `ps1/ps1.ipynb`; `check("softmax")` tests one question.
 
 Three hints are folded below each question, from a direction to almost the answer. Some questions end with a drawing of what
@@ -56,6 +57,10 @@ your own functions do.
 Both say the same: how many points the public tests give you, for each test that fails, what differs and what your function
 printed, and what to do next. A question you have not begun says "not done yet". The check of all questions ends with the
 date by which to hand in.
+
+Both also warn of what works on your machine and not for the grader: packages and files that it lacks, syntax that is too
+new, time or memory near its limits, two forms begun. `check()` runs your saved notebook once more from top to bottom in a
+fresh process, because a running notebook remembers cells that you have changed or deleted.
 
 After you hand in, hidden tests run as well. They check the same promises with other numbers: what the docstring says, for
 every input it allows. Of a hidden test you will read what it is about and a hint, but not its numbers.
@@ -102,18 +107,15 @@ Your own run and the grader's do the same, if you keep three rules:
 The folder `autograder` checks your work. The same code runs when you hand in, so nothing is gained by changing it.
 """
 
-CONFTEST = '''"""Lets `pytest`, started inside a problem set's folder, find your answers and count your points."""
+CONFTEST = '''"""Lets `pytest`, started here or in a problem set's folder, find your answers and count your points."""
 
 import pytest
 
-from autograder.kit.local import DESCRIPTION, LocalBench
+from autograder.kit.local import LocalBench
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    folder = config.invocation_params.dir
-    if not (folder / DESCRIPTION).is_file():
-        raise pytest.UsageError("start pytest inside the folder of a problem set, for example: cd ps1, then pytest")
-    bench = LocalBench(folder)
+    bench = LocalBench()
     bench.pytest_configure(config)
     config.pluginmanager.register(bench)
 '''
@@ -131,6 +133,8 @@ if __name__ == "__main__":
 PYTEST_INI = """[pytest]
 addopts = --tb=no -q -rN --no-header -p no:cacheprovider --import-mode=importlib
 pythonpath = .
+# Other folders hold copies of tests: the backups of updates, environments.
+norecursedirs = .* backup-* autograder venv env build dist node_modules
 """
 
 REQUIREMENTS = """numpy>=1.26
@@ -199,6 +203,9 @@ def _description(course: Course, problem_set: ProblemSet, public: str, points: d
     """`problem_set.json`: what the student's own run needs to know. Of the ledger, only rows that public tests cite."""
     assignment = problem_set.assignment
     slips = known_slips(course, problem_set)
+    tests: dict[str, list[str]] = {}
+    for test, graded in public_tests(problem_set):
+        tests.setdefault(graded.question, []).append(test.__name__)
     description: dict[str, Any] = {
         "slug": assignment.slug,
         "title": assignment.title,
@@ -209,6 +216,7 @@ def _description(course: Course, problem_set: ProblemSet, public: str, points: d
         "packages": libraries.OFFERED,
         "modules": libraries.offered_modules(course.settings.python),
         "memory_mb": problem_set.limits.memory_mb,
+        "limits": {"load_seconds": problem_set.limits.load_seconds},
         "questions": [
             {
                 "id": question.id,
@@ -217,6 +225,8 @@ def _description(course: Course, problem_set: ProblemSet, public: str, points: d
                 "names": question.names,
                 "points": question.points,
                 "public_points": points.get(question.id, 0),
+                "tests": tests.get(question.id, []),
+                "call_seconds": problem_set.call_seconds(question.id),
                 "uses": question.uses,
                 "hints": question.hints or [],
                 "options": {name: question.choices(name) for name in question.names if question.choices(name)},

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from autograder.kit.local import find_work, read_description, texts_of
+from autograder.kit.folder import find_work, read_description, texts_of
 from autograder.testing.errors import UNDONE
 
 # Opens the place for what is carried over, and what its stubs say.

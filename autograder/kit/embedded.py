@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from autograder.kit.local import explain
+from autograder.kit.own_run import explain
 from autograder.testing.bench import HIDDEN, Outcome, Status, block, keyed, outcome_of, seeded
 from autograder.testing.computed import arguments
 from autograder.testing.forms import read_prediction

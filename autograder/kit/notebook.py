@@ -15,15 +15,19 @@ if TYPE_CHECKING:
 
 
 def check(question: str | None = None, *, hint: int | None = None) -> None:
-    """Run the public tests of `question` on this notebook's functions and print points and reasons; without it, of all.
+    """Run the public tests of `question` on this notebook's functions and print points and reasons.
 
-    With `hint`, a number from 1 to 3, print that hint of the question instead. Raises `ValueError` for a question or a hint
-    that does not exist, naming those that do.
+    Without a question, all are tested, also from the saved file, run from top to bottom in a fresh process. With `hint`, a
+    number from 1 to 3, print that hint of the question instead. Raises `ValueError` for a question or a hint that does not
+    exist, naming those that do.
     """
-    if loading.loading_now:
+    if loading.loading_now or (question is None and os.environ.get("NBGRADER_EXECUTION")):
         return
     # Imported here, so that grading runs and tests do not load the student's own side.
-    from autograder.kit.local import LocalBench, hint_text, known_question, read_description, run_public_tests
+    from autograder.kit.folder import hint_text, known_question, read_description
+    from autograder.kit.fresh import compared
+    from autograder.kit.local import run_public_tests
+    from autograder.kit.own_run import OwnRun
 
     namespace = sys._getframe(1).f_globals
     folder = Path.cwd()
@@ -35,16 +39,18 @@ def check(question: str | None = None, *, hint: int | None = None) -> None:
         return
     if question is not None:
         known_question(description, question)
-    bench = LocalBench(folder, namespace, question)
-    run_public_tests(folder, bench)
-    print("\n".join(bench.summary()))
+    run = OwnRun(folder, namespace, question)
+    run_public_tests(run)
+    print("\n".join(run.summary()))
+    if question is None:
+        print("\n".join(compared(run)))
 
 
 def draw(question: str) -> Figure | None:
     """Draw what this notebook's functions do for `question`, and print what to look at. Nothing happens in a grading run."""
     if loading.loading_now or os.environ.get("NBGRADER_EXECUTION"):
         return None
-    from autograder.kit.local import known_question, read_description
+    from autograder.kit.folder import known_question, read_description
     from autograder.kit.payoff import NoPayoff, payoff
 
     folder = Path.cwd()

@@ -1,4 +1,4 @@
-"""What a student's functions print while they are tested, to be shown under the test that failed."""
+"""What a student's functions print and use while they are tested."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
+from autograder.kit.headroom import Headroom
 from autograder.runtime import wire
 from autograder.testing.callbacks import Callback
 from autograder.testing.errors import StudentError
@@ -16,16 +17,17 @@ MAX_LINES, MAX_WIDTH = 12, 200
 
 
 class PrintingRunner(LocalRunner):
-    """A runner that keeps what calls print. Every call is made twice, so what both print alike is kept once."""
+    """A runner that keeps what calls print and measures them. A call is made twice; what both print alike is kept once."""
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
+    def __init__(self, *arguments: Any, headroom: Headroom, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        self._headroom = headroom
         self._printed: list[str] = []
 
     def call(self, name: str, case: wire.Deferred, handles: Sequence[Callback], *, repeat: bool) -> Answer | StudentError:
         output = io.StringIO()
         try:
-            with contextlib.redirect_stdout(output):
+            with contextlib.redirect_stdout(output), self._headroom.call(name, 2 if repeat else 1):
                 return super().call(name, case, handles, repeat=repeat)
         finally:
             text = output.getvalue()

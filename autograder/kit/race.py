@@ -18,7 +18,7 @@ from typing import Any
 
 import matplotlib
 
-from autograder.kit.local import find_work, read_description
+from autograder.kit.folder import find_work, read_description
 from autograder.kit.payoff import NoPayoff, Work, payoffs_module
 from autograder.runtime import loading
 

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from autograder.kit.carry import carry
-from autograder.kit.local import LocalBench, find_work, hint_text, known_question, read_description, run_public_tests
+from autograder.kit.folder import FORMS, find_folder, find_work, hint_text, known_question, read_description
+from autograder.kit.local import run_public_tests
+from autograder.kit.own_run import OwnRun
 from autograder.kit.payoff import NoPayoff, drawable, payoff, write_souvenir
 from autograder.kit.watch import changes
 from autograder.runtime import loading
@@ -24,6 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python check.py", description="Check your work on a problem set.")
     parser.add_argument("problem_set", help="its folder, such as ps1")
     parser.add_argument("question", nargs="?", help="one question, such as softmax; without it, all")
+    parser.add_argument("--form", choices=FORMS, help="which of the two files, if you have begun both")
     parser.add_argument("--hint", type=int, metavar="N", help="print hint 1, 2 or 3 of the question")
     parser.add_argument("--watch", action="store_true", help="check again whenever you save, until Ctrl-C")
     parser.add_argument(
@@ -34,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--souvenir", action="store_true", help="draw the page to keep, as SVG and PDF")
     given = parser.parse_args(arguments)
-    folder = Path(given.problem_set)
+    folder = find_folder(given.problem_set)
     try:
         description = read_description(folder)
         for question in filter(None, (given.question, given.draw)):
@@ -57,26 +60,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error)
         return 2
     if not given.watch:
-        return _check(folder, given.question)
+        return _check(folder, given.question, given.form)
     with contextlib.suppress(KeyboardInterrupt):
-        _watch(folder, given.question)
+        _watch(folder, given.question, given.form)
     return 0
 
 
-def _check(folder: Path, question: str | None) -> int:
-    bench = LocalBench(folder, question=question)
-    status = run_public_tests(folder, bench)
-    print("\n".join(bench.summary()), flush=True)
+def _check(folder: Path, question: str | None, form: str | None) -> int:
+    work = folder / f"{read_description(folder)['module']}{FORMS[form]}" if form else None
+    run = OwnRun(folder, question=question, work=work)
+    status = run_public_tests(run)
+    print("\n".join(run.summary()), flush=True)
     return status
 
 
-def _watch(folder: Path, question: str | None) -> None:
+def _watch(folder: Path, question: str | None, form: str | None) -> None:
     """Check whenever the work is saved, in this process, where all that takes long to load already is."""
     module = read_description(folder)["module"]
     for _ in changes([folder / f"{module}.py", folder / f"{module}.ipynb"]):
         print(f"--- {datetime.now():%H:%M:%S}, checked again whenever you save; Ctrl-C ends", flush=True)
         try:
-            _check(folder, question)
+            _check(folder, question, form)
         except FileNotFoundError as error:
             print(error, flush=True)
 

@@ -35,14 +35,14 @@ def _is_stub(value: object) -> bool:
     return value is None or (isinstance(value, str) and not value) or UNDONE in getattr(code, "co_consts", ())
 
 
-def next_step(states: Mapping[str, State], *, is_notebook: bool, slug: str, only: str | None) -> str:
-    """A sentence on what to do next. `only` is the question that was checked, if it was not all of them."""
+def next_step(states: Mapping[str, State], *, is_notebook: bool, command: str, is_whole: bool) -> str:
+    """A sentence on what to do next. `command` checks all questions; `is_whole` if this run has tested all of them."""
     fails = next((question for question, state in states.items() if state is State.FAILS), None)
     if fails is not None:
-        hint = f'check("{fails}", hint=1)' if is_notebook else f"python check.py {slug} {fails} --hint 1"
+        hint = f'check("{fails}", hint=1)' if is_notebook else f"{command} {fails} --hint 1"
         return f"Next: `{fails}`. If you are stuck: {hint}"
     still_open = next((question for question, state in states.items() if state is State.OPEN), None)
     if still_open is not None:
         return f"Next: `{still_open}`."
-    everything = "check()" if is_notebook else f"python check.py {slug}"
-    return f"Next: {everything} tests all questions." if only else "Next: hand it in."
+    everything = "check()" if is_notebook else command
+    return "Next: hand it in." if is_whole else f"Next: {everything} tests all questions."

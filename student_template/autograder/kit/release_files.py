@@ -14,8 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from autograder.kit.local import DESCRIPTION
-
+DESCRIPTION = "problem_set.json"
 MAX_FILES, MAX_BYTES = 5_000, 200_000_000
 
 

@@ -20,12 +20,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from autograder.kit.local import LocalBench, read_description, run_public_tests
-from autograder.kit.release_files import load_base
+from autograder.kit.folder import FORMS, begun_forms, find_folder, read_description
+from autograder.kit.local import run_public_tests
+from autograder.kit.own_run import OwnRun
 from autograder.kit.schedule import read_schedule
 
 RECEIPTS = "receipts"
-FORMS = (".py", ".ipynb")
 
 
 class NotHandedIn(Exception):
@@ -37,10 +37,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m autograder.kit.submit", description="Hand in a problem set.")
     parser.add_argument("problem_set", help="its folder, such as ps1")
     parser.add_argument("--to", type=Path, metavar="FOLDER", help="the course's inbox, such as a folder on a shared drive")
-    parser.add_argument("--form", choices=("module", "notebook"), help="which file counts, if you have begun both")
+    parser.add_argument("--form", choices=FORMS, help="which file counts, if you have begun both")
     parser.add_argument("--again", action="store_true", help="hand in the same bytes once more")
     given = parser.parse_args(arguments)
-    folder = Path(given.problem_set)
+    folder = find_folder(given.problem_set)
     try:
         _hand_in(folder, given.to, given.form, again=given.again)
     except (NotHandedIn, FileNotFoundError) as error:
@@ -55,9 +55,9 @@ def _hand_in(folder: Path, inbox: Path | None, form: str | None, *, again: bool)
     content = work.read_bytes()
     digest = hashlib.sha256(content).hexdigest()
     print(f"{work.name}: {len(content)} bytes, SHA-256 {digest}")
-    bench = LocalBench(folder, work=work)
-    run_public_tests(folder, bench)
-    print("\n".join(bench.summary()))
+    run = OwnRun(folder, work=work)
+    run_public_tests(run)
+    print("\n".join(run.summary()))
     before = [receipt for receipt in _receipts(folder) if receipt.get("sha256") == digest and receipt.get("to")]
     if before and inbox is not None and not again:
         raise NotHandedIn(f"These bytes were handed in before, at {before[-1].get('time')}. Nothing was delivered; "
@@ -76,30 +76,17 @@ def _hand_in(folder: Path, inbox: Path | None, form: str | None, *, again: bool)
 
 def chosen_work(folder: Path, description: dict[str, Any], form: str | None) -> Path:
     """The file that is handed in. Raises `NotHandedIn` if none has been begun, or both and `form` names neither."""
-    slug, module = description["slug"], description["module"]
-    base = load_base(folder.resolve().parent, slug)
-    files = [folder / f"{module}{ending}" for ending in FORMS]
-    begun = [
-        path for path in files if path.is_file() and _text(path.read_bytes()) != _text(base.get(f"{slug}/{path.name}", b""))
-    ]
+    module = description["module"]
+    begun = begun_forms(folder, description)
     if form is not None:
-        begun = [path for path in begun if path.suffix == FORMS[form == "notebook"]]
+        begun = [path for path in begun if path.suffix == FORMS[form]]
     if not begun:
-        wanted = f"{module}{FORMS[form == 'notebook']}" if form else f"neither {module}.py nor {module}.ipynb"
+        wanted = f"{module}{FORMS[form]}" if form else f"neither {module}.py nor {module}.ipynb"
         raise NotHandedIn(f"{wanted} has {'not ' if form else ''}been begun, so there is nothing to hand in.")
     if len(begun) > 1:
         raise NotHandedIn(f"You have begun both {begun[0].name} and {begun[1].name}, and one of them counts. "
                           "Say which: --form module, or --form notebook.")  # fmt: skip
     return begun[0]
-
-
-def _text(content: bytes) -> bytes:
-    """What a file holds, whatever ends its lines; of a notebook the cells alone, as opening it changes the rest."""
-    try:
-        cells = json.loads(content)["cells"]
-        return json.dumps(["".join(cell["source"]) for cell in cells]).encode()
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return content.replace(b"\r\n", b"\n")
 
 
 def deliver(name: str, content: bytes, slug: str, inbox: Path) -> Path:

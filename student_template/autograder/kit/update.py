@@ -21,10 +21,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from autograder.kit.local import DESCRIPTION
 from autograder.kit.merge import NOT_PYTHON, Report, merge, read_template, read_text
 from autograder.kit.merge_notebook import check_notebook, merge_notebook
 from autograder.kit.release_files import (
+    DESCRIPTION,
     Description,
     Refused,
     base_name,
