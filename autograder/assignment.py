@@ -46,7 +46,8 @@ class Question(Strict):
     """One question of a problem set.
 
     `uses` are names of other questions, or carried over, that its functions build on. `options` are the letters that each
-    name of a choice may hold. The three `hints` go from direction to method to almost the answer.
+    name of a choice may hold. The three `hints` go from direction to method to almost the answer. `ledger` has rows that the
+    question grades although none of its tests reads them, and how.
     """
 
     id: Slug
@@ -55,7 +56,7 @@ class Question(Strict):
     tier: Literal["core", "deepen", "research"]
     kind: Literal["code", "choice", "written", "prediction"]
     names: Annotated[list[Name], Field(min_length=1)]
-    ledger: list[str] = Field(default_factory=list)
+    ledger: dict[str, Text] = Field(default_factory=dict)
     limits: QuestionLimits = QuestionLimits()
     uses: list[Name] = Field(default_factory=list)
     minutes: Count | None = None
@@ -100,7 +101,6 @@ class Assignment(Strict):
     limits: AssignmentLimits = AssignmentLimits()
     carried: list[Carried] = Field(default_factory=list)
     questions: Annotated[list[Question], Field(min_length=1)]
-    ledger_by_reason: dict[str, str] = Field(default_factory=dict)  # rows that no test reads, and how they are graded
 
     @model_validator(mode="after")
     def _fits_together(self) -> Assignment:

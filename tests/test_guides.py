@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring.guides import guides, ungraded, uses
+from autograder.authoring.citations import citations, ungraded
+from autograder.authoring.guides import guides
 from autograder.course import Course, load_course
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -28,11 +29,13 @@ def test_every_row_that_may_be_graded_is_graded(course: Course) -> None:
 
 def test_a_test_is_found_that_reads_a_row_through_a_helper(course: Course) -> None:
     # `printed` in ps4's public tests reads the row for several tests.
-    [use] = [use for use in uses(course)["D1-10"] if (use.problem_set, use.question) == ("ps4", "sqrt_d_table")]
-    assert "test_first_row_unscaled" in use.tests
-    assert "test_every_query_has_its_own_keys" not in use.tests
+    [citation] = [
+        each for each in citations(course)["D1-10"] if (each.problem_set, each.question) == ("ps4", "sqrt_d_table")
+    ]
+    assert "test_first_row_unscaled" in citation.tests
+    assert "test_every_query_has_its_own_keys" not in citation.tests
 
 
 def test_a_row_without_a_test_says_why(course: Course) -> None:
-    for row, found in uses(course).items():
-        assert all(use.how for use in found), row
+    for row, graded_by in citations(course).items():
+        assert all(citation.how for citation in graded_by), row

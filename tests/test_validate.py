@@ -131,14 +131,13 @@ SOURCE_FAULTS: dict[str, tuple[str, str, str, str]] = {
         "",
         "a graded test needs a docstring",
     ),
-    "unknown ledger row": ("assignment.yml", "ledger: []", "ledger: [D9-99]", "the ledger has no row D9-99"),
-    "ledger row that nobody reads": ("assignment.yml", "ledger: []", "ledger: [D3-1]", "no test reads ledger row D3-1"),
-    "ledger row that is not to be graded": ("assignment.yml", "ledger: []", "ledger: [D1-3]", "D1-3 is not to be graded"),
-    "ledger row read and not named": (
+    "unknown ledger row": ("assignment.yml", "uses: []", "ledger: {D9-99: seen}", "the ledger has no row D9-99"),
+    "ledger row without a reason": ("assignment.yml", "uses: []", "ledger: {D3-1: ''}", "ledger: D3-1: String"),
+    "ledger row that is not to be graded": (
         "test_hidden.py",
         "    for n in",
-        '    ledger.value("D3-1", "output")\n    for n in',
-        "tests read ledger row D3-1, but no question names it",
+        '    ledger.value("D1-3", "output")\n    for n in',
+        "D1-3 is not to be graded",
     ),
     "number that is not the ledger's": (
         "handout.md",

@@ -5,90 +5,16 @@
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.authoring.citations import citations, cited_by
 from autograder.authoring.frame import overview
 from autograder.course import Course, ProblemSet, load_course
-from autograder.testing.bench import HIDDEN
 
 NOTE = "<!-- Written by `python -m autograder.authoring.guides`; edit the sources instead. -->"
-PUBLIC = "test_public.py"
-_READS = re.compile(r"""ledger\.\w+\(\s*["']([A-Z]\d+-\d+)["']""")
-_DOCUMENT = re.compile(r"^[A-Z]\d+")
 # An entry of a handout's reading list.
 _READING = re.compile(r"\*\*What to read next\.\*\*\s*(.+?)(?=\n\n|\Z)", re.DOTALL)
-
-
-@dataclass(frozen=True)
-class Use:
-    """One question that names a row: the tests of it that read the row, or how else it is graded."""
-
-    problem_set: str
-    question: str
-    tests: tuple[str, ...]
-    reason: str = ""
-
-    @property
-    def how(self) -> str:
-        """The tests, or the reason, for a cell of the table."""
-        return ", ".join(f"`{test}`" for test in self.tests) or self.reason
-
-
-def uses(course: Course) -> dict[str, list[Use]]:
-    """Where each row of the ledger is graded, in the order of the ledger; a row that nothing grades has an empty list."""
-    found: dict[str, list[Use]] = {row: [] for row in course.ledger}
-    for listing in course.settings.problem_sets:
-        problem_set = course.problem_set(listing.slug)
-        readers = _readers(problem_set)
-        by_reason = problem_set.assignment.ledger_by_reason
-        for question in problem_set.assignment.questions:
-            for row in question.ledger:
-                tests = tuple(test for test, asked, rows in readers if asked == question.id and row in rows)
-                elsewhere = "read by tests of another question of this problem set"
-                reason = "" if tests else by_reason.get(row, elsewhere)
-                found[row].append(Use(problem_set.slug, question.id, tests, reason))
-    return found
-
-
-def ungraded(course: Course) -> list[str]:
-    """The rows that may be graded and are not: no question names them."""
-    return [row for row, found in uses(course).items() if not found and course.ledger.gradable(row)]
-
-
-def _readers(problem_set: ProblemSet) -> list[tuple[str, str, set[str]]]:
-    """Every graded test with its question and the rows that it reads, itself or by a helper of its file."""
-    readers = []
-    for filename in (PUBLIC, HIDDEN):
-        text = (problem_set.folder / filename).read_text(encoding="utf-8")
-        functions = {node.name: node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
-        for name, node in functions.items():
-            question = next(_questions(node), "")
-            if question:
-                reached = _reached(name, functions)
-                rows = {row for other in reached for row in _READS.findall(ast.unparse(functions[other]))}
-                readers.append((name, question, rows))
-    return readers
-
-
-def _questions(node: ast.FunctionDef) -> Iterator[str]:
-    for decorator in node.decorator_list:
-        if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "graded":
-            yield str(ast.literal_eval(decorator.args[0]))
-
-
-def _reached(name: str, functions: dict[str, ast.FunctionDef]) -> set[str]:
-    """A function and those of its file that it calls, directly or not."""
-    reached, waiting = set(), {name}
-    while waiting:
-        current = waiting.pop()
-        reached.add(current)
-        called = {part.id for part in ast.walk(functions[current]) if isinstance(part, ast.Name)}
-        waiting |= (called & functions.keys()) - reached
-    return reached
 
 
 def ledger_guide(course: Course) -> str:
@@ -103,14 +29,14 @@ def ledger_guide(course: Course) -> str:
         "| row | what it says | problem set | question | test, or how else |",
         "|---|---|---|---|---|",
     ]
-    for row, found in uses(course).items():
+    for row, graded_by in citations(course).items():
         quantity = _cell(course.ledger.quantity(row))
-        if not found:
+        if not graded_by:
             reason = "nothing yet" if course.ledger.gradable(row) else f"not gradable: {_cell(course.ledger.note(row))}"
             lines.append(f"| {row} | {quantity} | – | – | {reason} |")
-        for place, use in enumerate(found):
-            first = (row, quantity) if place == 0 else ("", "")
-            lines.append(f"| {first[0]} | {first[1]} | {use.problem_set} | {use.question} | {_cell(use.how)} |")
+        for place, citation in enumerate(graded_by):
+            first = f"| {row} | {quantity} |" if place == 0 else "|  |  |"
+            lines.append(f"{first} {citation.problem_set} | {citation.question} | {_cell(citation.how)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -142,7 +68,7 @@ def _chapter(problem_set: ProblemSet) -> list[str]:
         if titles:
             lines.append(f"- **{tier.capitalize()}:** {'; '.join(titles).rstrip('.')}")
     lines += ["", f"Builds on: {_builds_on(problem_set)}."]
-    documents = sorted({_DOCUMENT.match(row)[0] for question in assignment.questions for row in question.ledger})  # type: ignore[index]
+    documents = sorted({row.partition("-")[0] for row, _ in cited_by(problem_set)})
     if documents:
         lines += ["", f"Follows: {', '.join(documents)} (see [the documents](documents.md))."]
     if reading := _READING.search(handout):

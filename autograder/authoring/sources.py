@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from autograder.authoring.check import Check
+from autograder.authoring.citations import cited_by
 from autograder.authoring.frame_checks import declaration_check
 from autograder.authoring.handout import handout_parts
 from autograder.authoring.leaks import leaks
@@ -27,7 +28,7 @@ def source_checks(course: Course, problem_set: ProblemSet) -> Iterator[Check]:
     yield Check("sources agree", [], f"{len(problem_set.assignment.questions)} questions, {len(files)} files to release")
     yield declaration_check(problem_set)
     yield Check("stubs keep signature and docstring", list(_stub_problems(problem_set, files)))
-    yield Check("ledger rows are graded or marked", list(_ledger_problems(course, problem_set)))
+    yield Check("ledger rows exist and may be graded", list(_ledger_problems(course, problem_set)))
     numbers, problems = _handout_numbers(course, problem_set)
     yield Check("handout numbers agree with the ledger", problems, f"{numbers} numbers")
     yield Check("handout links and figures resolve", list(_link_problems(problem_set)))
@@ -77,28 +78,18 @@ def _public_problems(problem_set: ProblemSet) -> Iterator[str]:
                 yield f"{path}: imports {name}, which students do not have"
 
 
-_READS = re.compile(r"""ledger\.\w+\(\s*["']([A-Z]\d+-\d+)["']""")
-
-
 def _ledger_problems(course: Course, problem_set: ProblemSet) -> Iterator[str]:
     path = problem_set.folder / "assignment.yml"
-    assignment = problem_set.assignment
-    cited = {row for question in assignment.questions for row in question.ledger}
-    tests = "".join((problem_set.folder / name).read_text(encoding="utf-8") for name in ("test_public.py", "test_hidden.py"))
-    read, marked = set(_READS.findall(tests)), set(assignment.ledger_by_reason)
-    for row in sorted(cited | marked):
+    cited = list(cited_by(problem_set))
+    for row in sorted({row for row, _ in cited}):
         if row not in course.ledger:
             yield f"{path}: the ledger has no row {row}"
         elif not course.ledger.gradable(row):
             yield f"{path}: ledger row {row} is not to be graded; its note in assignments/ledger.yml says why"
-    for row in sorted(cited - read - marked):
-        yield f"{path}: no test reads ledger row {row}; read it, or say under ledger_by_reason how it is graded"
-    for row in sorted(read - cited):
-        yield f"{path}: tests read ledger row {row}, but no question names it under `ledger`"
-    for row in sorted(marked & read):
-        yield f"{path}: ledger_by_reason: {row} is read by tests"
-    for row in sorted(marked - cited):
-        yield f"{path}: ledger_by_reason: {row} is named by no question"
+    read = {(citation.question, row) for row, citation in cited if citation.tests}
+    for row, citation in cited:
+        if citation.reason and (citation.question, row) in read:
+            yield f"{path}: {citation.question}: ledger row {row} is read by its tests, so it needs no reason"
 
 
 _REMARK = re.compile(r"([−-]?[\d.,/]*\d(?:e-?\d+)?)[^\s\d]{0,3}<!-- ledger: (\S+?)\.(\S+) -->")

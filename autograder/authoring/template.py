@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 import json
-import re
 from pathlib import Path
 from typing import Any
 
+from autograder.authoring.citations import rows_read
 from autograder.authoring.frame import payoffs
 from autograder.authoring.public_tests import known_slips, public_tests
 from autograder.authoring.rendering import module, notebook, readme
@@ -21,7 +21,6 @@ from autograder.sandbox import libraries
 PACKAGE = Path(__file__).resolve().parents[1]
 # The rooms of the engine that also run on a student's laptop.
 KIT = ("runtime", "testing", "kit")
-_ROW = re.compile(r"""ledger\.\w+\(\s*["']([A-Z]\d+-\d+)["']""")
 
 README = """# {title}
 
@@ -245,7 +244,7 @@ def _description(course: Course, problem_set: ProblemSet, public: str, points: d
 def cited_rows(problem_set: ProblemSet, filename: str, tests: str) -> dict[str, Any]:
     """The ledger's rows that `tests`, text of the test file `filename`, cites."""
     rows = _ledger_rows(problem_set.ledger_path, problem_set.ledger_path.stat().st_mtime_ns)
-    cited = sorted(set(_ROW.findall(tests)))
+    cited = sorted(rows_read(tests))
     missing = [row for row in cited if row not in rows]
     if missing:
         raise CourseError(f"{problem_set.folder / filename}: the ledger has no row {', '.join(missing)}")
