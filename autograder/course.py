@@ -136,13 +136,13 @@ class ProblemSet:
 
     def sections(self) -> dict[str, str]:
         """The heading of the handout's section that each question stands in, by question."""
-        heading, found = "", {}
+        heading, by_question = "", {}
         for line in (self.folder / "handout.md").read_text(encoding="utf-8").splitlines():
             if line.startswith("## "):
                 heading = line.removeprefix("## ").strip()
             elif slot := re.fullmatch(r"<!-- question: (\w+) -->", line):
-                found[slot[1]] = heading
-        return found
+                by_question[slot[1]] = heading
+        return by_question
 
     def model_answers(self) -> dict[str, str]:
         """The texts that the solution gives for written questions, by question."""
@@ -189,7 +189,11 @@ class Course:
 
     def due(self, slug: str, student: str) -> datetime.datetime:
         """When a problem set is due for a student, extensions taken in; in the course's time zone."""
-        own = [one.until for one in self.settings.extensions if (one.problem_set, one.student) == (slug, student)]
+        own = [
+            extension.until
+            for extension in self.settings.extensions
+            if (extension.problem_set, extension.student) == (slug, student)
+        ]
         return max([self.listing(slug).due, *own]).astimezone(self.zone)
 
     def last_due(self, slug: str) -> datetime.datetime:

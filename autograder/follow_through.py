@@ -102,7 +102,9 @@ def _run_again(
         with GuestRunner(
             zygote, submission.filename, submission.source, problem_set.limits, bound=bound, until=until
         ) as runner:
-            again = Trial(runner, {name: one for name, one in first.outcomes.items() if one.status is Status.PASSED})
+            again = Trial(
+                runner, {name: passed for name, passed in first.outcomes.items() if passed.status is Status.PASSED}
+            )
             on_trial(again)
             for item in items:
                 seconds = problem_set.call_seconds(mark_of(item).question)

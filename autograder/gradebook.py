@@ -56,7 +56,7 @@ def manual_scores(url: str, course: Course, problem_set: ProblemSet) -> dict[str
         cells = _cells(api, book, problem_set)
         grades = _Rows(book.db, api.Grade, _CELL, (*_GIVEN, "score"), among=cells.points)
         comments = _Rows(book.db, api.Comment, _CELL, ("manual_comment",), among=cells.comment)
-        found: dict[str, dict[str, Manual]] = {}
+        by_student: dict[str, dict[str, Manual]] = {}
         for student, notebook in _notebooks(api, book, problem_set).items():
             for question in problem_set.assignment.questions:
                 grade = grades.found.get((notebook, cells.points[question.id]), {})
@@ -64,8 +64,8 @@ def manual_scores(url: str, course: Course, problem_set: ProblemSet) -> dict[str
                 comment = comments.found.get((notebook, cells.comment[question.id]), {}).get("manual_comment") or ""
                 if given or comment:
                     manual = Manual(grade["score"] if given else None, comment)
-                    found.setdefault(student, {})[question.id] = manual
-        return found
+                    by_student.setdefault(student, {})[question.id] = manual
+        return by_student
 
 
 def sync(

@@ -74,12 +74,12 @@ def grades(
 
     `manual` is what people gave, by student and question.
     """
-    found = []
+    counting = []
     for student in journal.students():
         own = _own(course, problem_set, journal, student, (manual or {}).get(student, {}))
         if own is not None:
-            found.append(own)
-    return found
+            counting.append(own)
+    return counting
 
 
 def changed_points(problem_set: ProblemSet, grades: Sequence[Grade]) -> list[str]:
@@ -116,7 +116,7 @@ def _own(
         graded = [
             grade(problem_set, policy, due, at, counting[at.number], manual) for at in attempts if at.number in counting
         ]
-        return max(reversed(graded), key=lambda one: one.points, default=None)
+        return max(reversed(graded), key=lambda grade: grade.points, default=None)
     if policy.attempt == "latest_in_time":
         in_time = [attempt for attempt in attempts if not days_late(attempt, due, policy.grace_days)]
         attempts = in_time or attempts
@@ -150,7 +150,7 @@ def grade(
         stored=stored,
         automatic=automatic,
         manual=given,
-        comments={question: one.comment for question, one in manual.items() if one.comment},
+        comments={question: entry.comment for question, entry in manual.items() if entry.comment},
         possible=math.fsum(question.points for question in questions),
         days_late=late,
         penalty=penalty,

@@ -126,12 +126,12 @@ class Journal:
 
     def attempts(self, student: str) -> list[Attempt]:
         """The attempts of a student, in the order of their numbers."""
-        found = []
+        result = []
         for path in (self.root / student).glob("*.attempt.json"):
             if match := _ATTEMPT.fullmatch(path.name):
                 with _reading(path) as entry:
                     submitted = entry["submitted"]
-                    found.append(
+                    result.append(
                         Attempt(
                             student=student,
                             number=int(match[1]),
@@ -143,7 +143,7 @@ class Journal:
                             origin=entry["origin"],
                         )
                     )
-        return sorted(found, key=lambda attempt: attempt.number)
+        return sorted(result, key=lambda attempt: attempt.number)
 
     def add(self, submission: Submission) -> Attempt:
         """Keep a submission and return its attempt: the one it was kept as before, if it was.
@@ -224,7 +224,7 @@ class Journal:
         folder = self.root / attempt.student
         while True:
             known = self.records(attempt.student)
-            run = max((one.run for one in known if one.attempt == attempt.number), default=0) + 1
+            run = max((stored.run for stored in known if stored.attempt == attempt.number), default=0) + 1
             path = folder / (f"{attempt.number:03d}.json" if run == 1 else f"{attempt.number:03d}.r{run}.json")
             if write_new(path, record_module.to_json(record)):
                 return Stored(attempt.number, run, path, record)
@@ -257,7 +257,7 @@ class Journal:
 
     def runs(self) -> list[Run]:
         """All regrades, oldest first."""
-        found = []
+        result = []
         for number, path in self._numbered("_runs"):
             with _reading(path) as entry:
                 records = {
@@ -265,8 +265,8 @@ class Journal:
                     for student, own in entry["records"].items()
                 }
                 started = datetime.datetime.fromisoformat(entry["started"])
-                found.append(Run(number, entry["suite"], entry["engine"], started, entry["why"], records))
-        return found
+                result.append(Run(number, entry["suite"], entry["engine"], started, entry["why"], records))
+        return result
 
     def add_run(self, suite: str, engine: str, why: str, records: Mapping[str, Mapping[int, str]]) -> Run:
         """Write down a regrade, which does not count yet."""
@@ -277,12 +277,12 @@ class Journal:
 
     def decisions(self) -> list[Decision]:
         """What was decided about regrades, oldest first."""
-        found = []
+        result = []
         for number, path in self._numbered("_decisions"):
             with _reading(path) as entry:
                 decided = datetime.datetime.fromisoformat(entry["decided"])
-                found.append(Decision(number, entry["action"], entry["run"], decided))
-        return found
+                result.append(Decision(number, entry["action"], entry["run"], decided))
+        return result
 
     def decide(self, action: Literal["apply", "revert"], run: int) -> None:
         """Take a regrade over, or take it back."""

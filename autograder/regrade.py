@@ -66,7 +66,7 @@ def regrade(
 
 def counts(journal: Journal, run: Run) -> bool:
     """Whether a regrade is in force: applied, and no later one took its place."""
-    return run.number in [one.number for one in journal.applied()] and all(
+    return run.number in [applied.number for applied in journal.applied()] and all(
         in_force[number].path.name == name
         for student, own in run.records.items()
         for in_force in [journal.in_force(student)]
@@ -77,13 +77,13 @@ def counts(journal: Journal, run: Run) -> bool:
 def changes(journal: Journal, run: Run) -> list[Change]:
     """Every question whose points `run` changes, against what counts without it."""
     others = [other for other in journal.applied() if other.number != run.number]
-    found = []
+    changed = []
     for student in run.records:
         before, after = journal.in_force(student, others), journal.in_force(student, [*others, run])
         for number in sorted(run.records[student]):
             if number in before and number in after:
-                found += _changes(student, number, before[number].record, after[number].record)
-    return found
+                changed += _changes(student, number, before[number].record, after[number].record)
+    return changed
 
 
 def _changes(student: str, attempt: int, old: Record, new: Record) -> list[Change]:

@@ -54,7 +54,7 @@ def rehearse(
     call_seconds: Callable[[pytest.Item], float],
 ) -> Rehearsed:
     """Run the tests twice, as the module says; `call_seconds` is what a call of a test may take."""
-    found = Rehearsed()
+    rehearsed = Rehearsed()
     first = Rehearsal(reference, asked)
     tolerances: dict[str, list[tuple[int, float]]] = {}
     bench.trial = rehearsal = Trial(first)
@@ -63,15 +63,15 @@ def rehearse(
         with audited(lenient=False) as audit:
             runtestprotocol(item, nextitem=None, log=False)
         tolerances[item.name] = audit.tolerances
-        found.seconds[item.name] = bench.cpu_seconds
-    found.cut_short = first.cut_short
+        rehearsed.seconds[item.name] = bench.cpu_seconds
+    rehearsed.cut_short = first.cut_short
     failures = [
         outcome
         for outcome in rehearsal.outcomes.values()
         if outcome.status in (Status.FAILED, Status.FAULT) and outcome.test not in first.cut_short
     ]
-    found.failed = {outcome.test for outcome in failures}
-    found.unsound = [
+    rehearsed.failed = {outcome.test for outcome in failures}
+    rehearsed.unsound = [
         # Of a fault the last line says what it was, of a failure the first.
         f"{outcome.test}: {outcome.message.splitlines()[-1 if outcome.status is Status.FAULT else 0]}"
         for outcome in failures
@@ -85,25 +85,27 @@ def rehearse(
             if line != other_line:
                 break
             if before != after and not (np.isnan(before) and np.isnan(after)):
-                found.tolerances.append(f"{item.name}, line {line}: the tolerance depends on what is answered")
+                rehearsed.tolerances.append(f"{item.name}, line {line}: the tolerance depends on what is answered")
                 break
     bench.trial = None
     for test, asks in first.asks.items():
-        found.asks[test] = [ask for ask in asks if ask.digest in second.digests]
+        rehearsed.asks[test] = [ask for ask in asks if ask.digest in second.digests]
         if names := dict.fromkeys(ask.name for ask in asks if ask.digest not in second.digests):
-            found.dependent[test] = list(names)
-    return found
+            rehearsed.dependent[test] = list(names)
+    return rehearsed
 
 
-def rehearse_to_the_end(bench: Bench, item: pytest.Item, reference: ModuleType, asked: set[str], found: Rehearsed) -> None:
+def rehearse_to_the_end(
+    bench: Bench, item: pytest.Item, reference: ModuleType, asked: set[str], rehearsed: Rehearsed
+) -> None:
     """Run a test that was cut short once more, with the calls that take long: how long is it by itself, and does it pass?"""
     runner = Patient(reference, asked)
     before, bench.trial = bench.trial, Trial(runner)
     runtestprotocol(item, nextitem=None, log=False)
-    found.seconds[item.name] = bench.cpu_seconds - runner.spent
-    found.cut_short.discard(item.name)
+    rehearsed.seconds[item.name] = bench.cpu_seconds - runner.spent
+    rehearsed.cut_short.discard(item.name)
     if bench.trial.outcomes[item.name].status is not Status.PASSED:
-        found.failed.add(item.name)
+        rehearsed.failed.add(item.name)
     bench.trial = before
 
 

@@ -37,7 +37,7 @@ class SlipFinder:
         A mutant is one if it gives every answer that the function gave, and the wrong ones are specific. What a variable
         holds is itself the mistake.
         """
-        found: dict[str, Variant] = {}
+        by_name: dict[str, Variant] = {}
         for name in dict.fromkeys(name for variant, name in self._mutants if variant.question == question):
             own = [call for call in calls if call.name == name]
             if any(call.error in _NO_ANSWER or (not call.error and call.value is None) for call in own):
@@ -48,9 +48,9 @@ class SlipFinder:
             if wrong and (not callable(self._reference.get(name)) or are_specific(wrong)):
                 for mutant, replaced in self._mutants:
                     if (mutant.question, replaced) == (question, name) and self._explains(mutant, own):
-                        found[name] = mutant
+                        by_name[name] = mutant
                         break
-        return found
+        return by_name
 
     def _explains(self, mutant: Variant, calls: Sequence[Call]) -> bool:
         return all(_equal(self.answer(call, mutant), call) for call in calls)

@@ -89,8 +89,8 @@ def checks_table(problem_set: ProblemSet, checks: Sequence[Check], seconds: floa
     rows = []
     for check in checks:
         mark = Text("fails", "bold red") if check.problems else Text("look" if check.warnings else "good", "green")
-        found, *remarks = check.detail.split("\n")
-        lines = [found, *check.problems, *check.warnings, *remarks]
+        summary, *remarks = check.detail.split("\n")
+        lines = [summary, *check.problems, *check.warnings, *remarks]
         rows.append(Row([Text(check.name), mark], [Text(line) for line in lines if line]))
     failed = sum(bool(check.problems) for check in checks)
     verdict = f"{failed} of {len(checks)} checks fail" if failed else f"all {len(checks)} checks are good"
@@ -99,7 +99,7 @@ def checks_table(problem_set: ProblemSet, checks: Sequence[Check], seconds: floa
 
 
 def history_table(
-    problem_set: ProblemSet, journal: Journal, student: str, found: Grade | None, zone: datetime.tzinfo
+    problem_set: ProblemSet, journal: Journal, student: str, grade: Grade | None, zone: datetime.tzinfo
 ) -> Sheet:
     """All attempts and gradings of a student, and the grade they give, if they do; times in the course's zone."""
     columns = [Column("attempt"), Column("submitted"), Column("grading"), Column("points", right=True), Column("counts")]
@@ -113,7 +113,7 @@ def history_table(
         own = [stored for stored in records if stored.attempt == attempt.number]
         for stored in own:
             counts = "yes" if counting.get(attempt.number) == stored else ""
-            if counts and found and found.attempt == attempt:
+            if counts and grade and grade.attempt == attempt:
                 counts = "yes: the grade"
             made = f"{stored.run}: {stored.record.provenance.started[:16]}"
             points = Text(points_text(stored.record.score)) if stored.record.is_sound else Text("fault", "red")
@@ -123,8 +123,8 @@ def history_table(
             cells = [Text(str(attempt.number)), Text(submitted), Text("not graded yet"), Text(""), Text("")]
             rows.append(Row(cells, [origin]))
     below = []
-    if found:
-        below = [Text(f"grade: {points_text(found.points)} of {points_text(found.possible)}"), *map(Text, found.notes)]
+    if grade:
+        below = [Text(f"grade: {points_text(grade.points)} of {points_text(grade.possible)}"), *map(Text, grade.notes)]
     title = f"{problem_set.slug}: {problem_set.assignment.title}: {student}"
     return Sheet(title, columns, rows, "from", below=below)
 

@@ -36,11 +36,11 @@ def answer_checks(course: Course, problem_set: ProblemSet) -> list[Check]:
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
     if done.returncode:
         return [Check(name, [f"the tests could not be rehearsed: {(done.stderr or done.stdout).strip()[-500:]}"])]
-    found = json.loads(done.stdout.splitlines()[-1])
-    notes = [f"{test}: calls of {', '.join(names)} are made in their turn" for test, names in found["dependent"].items()]
+    findings = json.loads(done.stdout.splitlines()[-1])
+    notes = [f"{test}: calls of {', '.join(names)} are made in their turn" for test, names in findings["dependent"].items()]
     return [
-        Check(name, found["tolerances"], "\n".join([f"{found['ahead']} calls can be made ahead", *notes])),
-        Check("extreme answers only lose points", found["extremes"], f"{len(ANSWERS) + len(NUMBERS)} kinds of answers"),
+        Check(name, findings["tolerances"], "\n".join([f"{findings['ahead']} calls can be made ahead", *notes])),
+        Check("extreme answers only lose points", findings["extremes"], f"{len(ANSWERS) + len(NUMBERS)} kinds of answers"),
     ]
 
 
@@ -76,11 +76,11 @@ def main() -> int:
     problem_set = course.problem_set(slug)
     bench = _Bench(course, problem_set)
     ended = int(pytest.main(pytest_options(problem_set), plugins=[bench]))
-    found = bench.found
+    findings = bench.found
     told = {
-        "tolerances": found.tolerances,
-        "dependent": found.dependent,
-        "ahead": sum(map(len, found.asks.values())),
+        "tolerances": findings.tolerances,
+        "dependent": findings.dependent,
+        "ahead": sum(map(len, findings.asks.values())),
         "extremes": bench.extremes,
     }
     sys.stdout.write(f"\n{json.dumps(told)}\n")

@@ -26,24 +26,26 @@ def leaks(problem_set: ProblemSet, files: Mapping[str, bytes]) -> list[str]:
     texts = {name: content.decode("utf-8") for name, content in files.items() if not name.endswith(".svg")}
     key = problem_set.key
     secret = [key.value.hex(), key.derived("nbgrader").value.hex(), key.derived("otter").value.hex()]
-    found = [f"{name}: it holds the key of the hidden tests" for name, text in texts.items() if any(map(text.count, secret))]
+    problems = [
+        f"{name}: it holds the key of the hidden tests" for name, text in texts.items() if any(map(text.count, secret))
+    ]
     for name in [name for name in texts if name.endswith(".ipynb")]:
         notebook = json.loads(texts.pop(name))
-        found += _notebook_leaks(name, notebook)
+        problems += _notebook_leaks(name, notebook)
         texts[name] = "\n\n".join("".join(cell["source"]) for cell in notebook["cells"])
     secret_lines, secret_shapes, secret_numbers = _secrets(problem_set)
     for name, text in texts.items():
         for number, line in enumerate(text.splitlines(), start=1):
             if origin := secret_lines.get(_squeezed(line)):
-                found.append(f"{name}:{number}: this line is from {origin}: {line.strip()}")
+                problems.append(f"{name}:{number}: this line is from {origin}: {line.strip()}")
         for statement in _statements(_code(name, text)):
             if origin := secret_shapes.get(_shape(statement)):
-                found.append(f"{name}: a statement with the structure of one in {origin}: {ast.unparse(statement)[:100]}")
+                problems.append(f"{name}: a statement with the structure of one in {origin}: {ast.unparse(statement)[:100]}")
         shown = sorted(set(_numbers(text)) & secret_numbers)
-        found += [f"{name}: {number} is a number of test_hidden.py" for number in shown]
-    found += _answered(problem_set, texts)
-    found += _slip_leaks(problem_set, files)
-    return list(dict.fromkeys(found))
+        problems += [f"{name}: {number} is a number of test_hidden.py" for number in shown]
+    problems += _answered(problem_set, texts)
+    problems += _slip_leaks(problem_set, files)
+    return list(dict.fromkeys(problems))
 
 
 def _secrets(problem_set: ProblemSet) -> tuple[dict[str, str], dict[str, str], set[str]]:

@@ -61,11 +61,11 @@ def mutations(problem_set: ProblemSet) -> list[Mutation]:
     return [mutation for question in questions for mutation in _mutations(blocks, question)]
 
 
-def drawn(problem_set: ProblemSet, found: Sequence[Mutation], most: int) -> list[Mutation]:
+def drawn(problem_set: ProblemSet, candidates: Sequence[Mutation], most: int) -> list[Mutation]:
     """At most `most` mutants a question, drawn with the problem set's seed. In the order of `found`."""
     chosen = []
-    for question in dict.fromkeys(mutation.question for mutation in found):
-        own = [mutation for mutation in found if mutation.question == question]
+    for question in dict.fromkeys(mutation.question for mutation in candidates):
+        own = [mutation for mutation in candidates if mutation.question == question]
         order = random.Random(f"{problem_set.assignment.seed} {question}")
         chosen += [own[place] for place in sorted(order.sample(range(len(own)), min(most, len(own))))]
     return chosen
@@ -76,13 +76,13 @@ def equivalents(problem_set: ProblemSet) -> list[Equivalent]:
     path = problem_set.folder / EQUIVALENTS
     if not path.exists():
         return []
-    found = []
+    declared = []
     for entry in read_yaml(path).get("equivalents") or []:
         try:
-            found.append(Equivalent(**{key: str(value).strip() for key, value in entry.items()}))
+            declared.append(Equivalent(**{key: str(value).strip() for key, value in entry.items()}))
         except (TypeError, AttributeError):
             raise CourseError(f"{path}: {entry!r}: each entry has question, before, after and reason") from None
-    return found
+    return declared
 
 
 def changes(text: str, order: random.Random | None = None) -> Iterator[Change]:
@@ -114,12 +114,12 @@ def _mutations(blocks: Blocks, question: str) -> Iterator[Mutation]:
 def _positions(text: str) -> list[tuple[Operator, int]]:
     """The operators that apply to a block, each with the number of places where it does."""
     nodes = list(ast_nodes(get_ast(text)))
-    found = []
+    counted = []
     for name in sorted(operator_names()):
         if not _LEFT_OUT.search(name):
             operator = get_operator(name)()
-            found.append((operator, sum(len(list(operator.mutation_positions(node))) for node in nodes)))
-    return [(operator, count) for operator, count in found if count]
+            counted.append((operator, sum(len(list(operator.mutation_positions(node))) for node in nodes)))
+    return [(operator, count) for operator, count in counted if count]
 
 
 def _parses(text: str) -> bool:

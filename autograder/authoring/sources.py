@@ -56,14 +56,14 @@ def _stub_problems(problem_set: ProblemSet, files: Mapping[str, bytes]) -> Itera
 
 def _definitions(text: str) -> dict[str, Any]:
     """The functions and variables that a module defines at top level."""
-    found: dict[str, Any] = {}
+    definitions: dict[str, Any] = {}
     for node in ast.parse(text).body:
         if isinstance(node, ast.FunctionDef):
-            found[node.name] = node
+            definitions[node.name] = node
         for target in node.targets if isinstance(node, ast.Assign) else []:
             if isinstance(target, ast.Name):
-                found.setdefault(target.id, node)
-    return found
+                definitions.setdefault(target.id, node)
+    return definitions
 
 
 def _public_problems(problem_set: ProblemSet) -> Iterator[str]:

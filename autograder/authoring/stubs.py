@@ -56,10 +56,10 @@ def solution_blocks(problem_set: ProblemSet) -> Blocks:
         else:
             parts[current].append(line)
     wanted = [question.id for question in problem_set.assignment.questions]
-    found = [name for name in parts if name]
-    if found != wanted:
+    blocks = [name for name in parts if name]
+    if blocks != wanted:
         raise CourseError(
-            f"{path}: the blocks are {', '.join(found) or 'none'}, but assignment.yml has {', '.join(wanted)}, in this order"
+            f"{path}: the blocks are {', '.join(blocks) or 'none'}, but assignment.yml has {', '.join(wanted)}"
         )
     set_up = "\n".join(parts.pop("")).strip() + "\n"
     carried = problem_set.assignment.carried

@@ -41,7 +41,7 @@ Key = tuple[str, str]
 _USUAL = Conditions(unsound=True)
 
 
-class _Graded:
+class _Results:
     """Records of known submissions, by kind and name, and what they must be."""
 
     def __init__(self, problem_set: ProblemSet, records: Mapping[Key, Record]) -> None:
@@ -102,29 +102,29 @@ def _graded_checks(
         tasks["template", form] = Task(Submission("template", form, files[f"{problem_set.slug}/{form}"]))
     for _ in range(LIMITS_TRIES):
         within = Conditions(share=LIMITS_SHARE, unsound=True)
-        found = _Graded(problem_set, grade("reference and template", tasks, within, jobs=1))
-        failing = found.not_passed(("reference", "module"))
+        results = _Results(problem_set, grade("reference and template", tasks, within, jobs=1))
+        failing = results.not_passed(("reference", "module"))
         if not failing:
             break
     else:
-        found = _Graded(problem_set, grade("reference and template", tasks, jobs=1))
+        results = _Results(problem_set, grade("reference and template", tasks, jobs=1))
     on_progress("the student's own run", 0, 1)
     yield from own_run_checks(course, problem_set)
     yield from answer_checks(course, problem_set)
-    problems = list(_reference_problems(found))
+    problems = list(_reference_problems(results))
     yield Check("points add up", [], f"{sum(question.points for question in problem_set.assignment.questions):g} points")
-    yield Check("the reference earns all points", problems, f"{len(found.outcomes(('reference', 'module')))} tests")
-    yield Check("the untouched template earns nothing", list(_template_problems(found)))
+    yield Check("the reference earns all points", problems, f"{len(results.outcomes(('reference', 'module')))} tests")
+    yield Check("the untouched template earns nothing", list(_template_problems(results)))
     if problems:
         yield Check("mutants and alternatives", ["not run, because the reference does not earn all points"])
         return
     yield Check(
         "the reference needs at most a tenth of the limits",
         [f"{test} passes, but not with a tenth of time and memory" for test in failing],
-        f"{found.records['reference', 'module'].seconds:.2f} s in all",
+        f"{results.records['reference', 'module'].seconds:.2f} s in all",
     )
 
-    reached, tests_of_question = _reached(found)
+    reached, tests_of_question = _reached(results)
     declared = {kind: _declared(problem_set, kind) for kind in ("mutants", "alternatives")}
     tasks = {
         (kind, name): Task(_as_submission(problem_set, variant), reached[_replaced(problem_set, variant)])
@@ -136,39 +136,39 @@ def _graded_checks(
     for place, mutation in generated.items():
         submission = Submission("generated", module, mutation.source.encode())
         tasks["generated", place] = Task(submission, tests_of_question[mutation.question], first_failure=True)
-    tests = tuple(found.outcomes(("reference", "module")))
+    tests = tuple(results.outcomes(("reference", "module")))
     order = Random(problem_set.assignment.seed)
     orders: list[Key] = [("reference", f"order {number}") for number in range(1, SHUFFLES + 1)]
     tasks |= {key: Task(reference, tuple(order.sample(tests, len(tests)))) for key in orders}
-    found.records.update(grade("mutants and alternatives", tasks))
+    results.records.update(grade("mutants and alternatives", tasks))
     yield _enough_check(problem_set, declared)
-    yield _mutants_check(found, declared["mutants"])
-    yield follow_through_check(problem_set, found.records, declared["mutants"])
-    yield public_check(problem_set, found.records, declared["mutants"])
-    yield _hints_check(found, declared["mutants"])
-    yield _silence_check(found, declared["mutants"])
-    yield _alternatives_check(found, declared["alternatives"])
+    yield _mutants_check(results, declared["mutants"])
+    yield follow_through_check(problem_set, results.records, declared["mutants"])
+    yield public_check(problem_set, results.records, declared["mutants"])
+    yield _hints_check(results, declared["mutants"])
+    yield _silence_check(results, declared["mutants"])
+    yield _alternatives_check(results, declared["alternatives"])
     if generated:
-        yield _generated_check(found, generated, every_mutation)
-    yield _idle_tests_check(found)
-    yield _same_check(found, orders)
-    yield Check("the grader is never at fault", [f"{key}: {found.fault(key)}" for key in found.records if found.fault(key)],
-                f"{len(found.records)} submissions")  # fmt: skip
+        yield _generated_check(results, generated, every_mutation)
+    yield _idle_tests_check(results)
+    yield _same_check(results, orders)
+    faults = [f"{key}: {results.fault(key)}" for key in results.records if results.fault(key)]
+    yield Check("the grader is never at fault", faults, f"{len(results.records)} submissions")
 
 
-def _reference_problems(found: _Graded) -> Iterator[str]:
+def _reference_problems(results: _Results) -> Iterator[str]:
     key = ("reference", "module")
-    if found.fault(key):
-        yield f"the grader failed: {found.fault(key)}"
-    for verdict in found.records[key].verdicts:
+    if results.fault(key):
+        yield f"the grader failed: {results.fault(key)}"
+    for verdict in results.records[key].verdicts:
         if verdict.status is not Status.PASSED:
             yield f"{verdict.test}: {verdict.status}: {verdict.message.partition(chr(10))[0]}"
-    for problem in found.records[key].problems:
+    for problem in results.records[key].problems:
         yield f"the reference does not run: {problem}"
 
 
-def _template_problems(found: _Graded) -> Iterator[str]:
-    for key, record in found.records.items():
+def _template_problems(results: _Results) -> Iterator[str]:
+    for key, record in results.records.items():
         if key[0] == "template":
             for question in record.questions:
                 if question.score:
@@ -183,15 +183,15 @@ def _declared(problem_set: ProblemSet, kind: str) -> dict[str, Variant]:
     path = problem_set.folder / f"{kind}.py"
     if not path.exists():
         raise CourseError(f"{path} is missing; every code question needs a mutant and an alternative")
-    found = variants.declared_in(import_file(path))
-    names = [variant.name for variant in found]
+    declared = variants.declared_in(import_file(path))
+    names = [variant.name for variant in declared]
     known = {question.id for question in problem_set.assignment.questions}
-    for variant in found:
+    for variant in declared:
         if variant.question not in known:
             raise CourseError(f"{path}: {variant.name} is for {variant.question!r}, which is no question of assignment.yml")
         if names.count(variant.name) > 1:
             raise CourseError(f"{path}: two variants are called {variant.name}")
-    return {f"{variant.question}: {variant.name}": variant for variant in found}
+    return {f"{variant.question}: {variant.name}": variant for variant in declared}
 
 
 def _replaced(problem_set: ProblemSet, variant: Variant) -> str:
@@ -203,13 +203,13 @@ def _as_submission(problem_set: ProblemSet, variant: Variant) -> Submission:
     return Submission(variant.name, f"{problem_set.assignment.module}.py", source)
 
 
-def _reached(found: _Graded) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
+def _reached(results: _Results) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
     """The tests that a variant of a name can change, and the tests of each question.
 
     A variant replaces one name: it changes the tests that ask for it, and those of questions that build on it.
     """
-    assignment = found.problem_set.assignment
-    verdicts = found.records["reference", "module"].verdicts
+    assignment = results.problem_set.assignment
+    verdicts = results.records["reference", "module"].verdicts
     by_question = {
         question.id: tuple(verdict.test for verdict in verdicts if verdict.question == question.id)
         for question in assignment.questions
@@ -232,12 +232,12 @@ def _enough_check(problem_set: ProblemSet, declared: Mapping[str, Mapping[str, V
     return Check("enough mutants and alternatives", problems)
 
 
-def _mutants_check(found: _Graded, mutants: Mapping[str, Variant]) -> Check:
-    problems, exempt = [], tests_without_follow_through(found.problem_set)
+def _mutants_check(results: _Results, mutants: Mapping[str, Variant]) -> Check:
+    problems, exempt = [], tests_without_follow_through(results.problem_set)
     for name, mutant in mutants.items():
         lost = {
             verdict.question
-            for verdict in found.records["mutants", name].verdicts
+            for verdict in results.records["mutants", name].verdicts
             if verdict.score < verdict.points and (verdict.question == mutant.question or verdict.test not in exempt)
         }
         if mutant.question not in lost:
@@ -247,11 +247,11 @@ def _mutants_check(found: _Graded, mutants: Mapping[str, Variant]) -> Check:
     return Check("every mutant loses points, and only on its question", problems, f"{len(mutants)} mutants")
 
 
-def _hints_check(found: _Graded, mutants: Mapping[str, Variant]) -> Check:
+def _hints_check(results: _Results, mutants: Mapping[str, Variant]) -> Check:
     """No mutant may be taken for another one. What is too common to be named gets the hints of the tests that fail."""
     problems, named = [], 0
     for name, mutant in mutants.items():
-        told = [slip for question in found.records["mutants", name].questions for slip in question.slips]
+        told = [slip for question in results.records["mutants", name].questions for slip in question.slips]
         named += bool(told)
         problems += [f"{name} gets the hint of {slip.mutant}" for slip in told if slip.hint != mutant.hint]
         if not mutant.hint:
@@ -259,12 +259,12 @@ def _hints_check(found: _Graded, mutants: Mapping[str, Variant]) -> Check:
     return Check("no mutant gets another one's hint", problems, f"{named} of {len(mutants)} are named")
 
 
-def _silence_check(found: _Graded, mutants: Mapping[str, Variant]) -> Check:
+def _silence_check(results: _Results, mutants: Mapping[str, Variant]) -> Check:
     """What staff read of a hidden test, with its numbers, must not be in what students read of it."""
     problems = []
     messages = 0
     for name in mutants:
-        record = found.records["mutants", name]
+        record = results.records["mutants", name]
         for verdict in record.verdicts:
             if verdict.hidden and verdict.status is Status.FAILED and "should be" in verdict.message:
                 messages += 1
@@ -273,24 +273,25 @@ def _silence_check(found: _Graded, mutants: Mapping[str, Variant]) -> Check:
     return Check("hidden tests keep their numbers", problems, f"{messages} messages")
 
 
-def _alternatives_check(found: _Graded, alternatives: Mapping[str, Variant]) -> Check:
+def _alternatives_check(results: _Results, alternatives: Mapping[str, Variant]) -> Check:
     problems = []
     for name in alternatives:
-        for verdict in found.records["alternatives", name].verdicts:
+        for verdict in results.records["alternatives", name].verdicts:
             if verdict.status is not Status.PASSED:
                 problems.append(f"{name} fails {verdict.test}: {verdict.message.partition(chr(10))[0]}")
     return Check("every alternative earns all points", problems, f"{len(alternatives)} alternatives")
 
 
-def _generated_check(found: _Graded, generated: Mapping[str, Mutation], every_mutation: Sequence[Mutation]) -> Check:
-    known = {(one.question, one.before, one.after): one for one in equivalents(found.problem_set)}
+def _generated_check(results: _Results, generated: Mapping[str, Mutation], every_mutation: Sequence[Mutation]) -> Check:
+    known = {(entry.question, entry.before, entry.after) for entry in equivalents(results.problem_set)}
+    made = {(mutation.question, mutation.before, mutation.after) for mutation in every_mutation}
     problems, details = [], []
     used = set()
     survivors: dict[str, list[Mutation]] = {}
     totals: dict[str, int] = {}
     for name, mutation in generated.items():
         key = (mutation.question, mutation.before, mutation.after)
-        survived = not found.not_passed(("generated", name))
+        survived = not results.not_passed(("generated", name))
         if key in known:
             used.add(key)
             if not survived:
@@ -301,7 +302,7 @@ def _generated_check(found: _Graded, generated: Mapping[str, Mutation], every_mu
             survivors.setdefault(mutation.question, []).append(mutation)
     for question, total in totals.items():
         left = survivors.get(question, [])
-        listed = [f"{question}: survivor: `{one.before}` → `{one.after}`" for one in left]
+        listed = [f"{question}: survivor: `{survivor.before}` → `{survivor.after}`" for survivor in left]
         if len(left) > (1 - KILLED_SHARE) * total:
             problems.append(
                 f"{question}: {total - len(left)} of {total} generated mutants lose points; {KILLED_SHARE:.0%} are needed"
@@ -309,25 +310,26 @@ def _generated_check(found: _Graded, generated: Mapping[str, Mutation], every_mu
             problems += listed
         else:
             details += listed
-    for question, before, after in known.keys() - {(one.question, one.before, one.after) for one in every_mutation}:
+    for question, before, after in sorted(known - made):
         problems.append(f"{EQUIVALENTS}: no generated mutant is `{before}` → `{after}` in {question}")
     killed = sum(totals.values()) - sum(map(len, survivors.values()))
     share = f"{killed} of {sum(totals.values())} killed, {len(used)} equivalent"
     return Check("generated mutants lose points", problems, "\n".join([share, *details]))
 
 
-def _idle_tests_check(found: _Graded) -> Check:
-    failed = {test for key in found.records if key[0] in ("mutants", "generated") for test in found.not_passed(key)}
+def _idle_tests_check(results: _Results) -> Check:
+    failed = {test for key in results.records if key[0] in ("mutants", "generated") for test in results.not_passed(key)}
     # A prediction is not tested; any answer of the right form earns its points.
-    predictions = {f"prediction_{question.id}" for question in found.problem_set.assignment.questions if question.prediction}
-    idle = [test for test in found.outcomes(("reference", "module")) if test not in failed | predictions]
+    questions = results.problem_set.assignment.questions
+    predictions = {f"prediction_{question.id}" for question in questions if question.prediction}
+    idle = [test for test in results.outcomes(("reference", "module")) if test not in failed | predictions]
     return Check("every test is failed by some mutant", [f"{test}: no mutant fails it" for test in idle])
 
 
-def _same_check(found: _Graded, keys: Sequence[Key]) -> Check:
-    expected = found.outcomes(("reference", "module"))
+def _same_check(results: _Results, keys: Sequence[Key]) -> Check:
+    expected = results.outcomes(("reference", "module"))
     problems = []
     for key in keys:
-        outcomes = found.outcomes(key)
+        outcomes = results.outcomes(key)
         problems += [f"{key[1]}: {test}: {outcomes[test]}" for test in expected if outcomes.get(test) != expected[test]]
     return Check("the same verdicts in any order", problems, f"{len(keys)} orders")

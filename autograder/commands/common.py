@@ -71,10 +71,10 @@ def open_grades(course: Course, problem_set: ProblemSet, journal: Journal) -> li
         for student, given in manual_scores(gradebook_url(journal.root.parent), course, problem_set).items():
             today = journal.today(student)
             manual[today] = manual.get(today, {}) | given if today == student else given | manual.get(today, {})
-        found = grades(course, problem_set, journal, manual)
-    for line in changed_points(problem_set, found):
+        counting = grades(course, problem_set, journal, manual)
+    for line in changed_points(problem_set, counting):
         err.print(line, markup=False, highlight=False, soft_wrap=True)
-    return found
+    return counting
 
 
 def say_exposed(course: Course) -> None:

@@ -20,14 +20,14 @@ def doctor() -> None:
 
     Exit code 0: grading works here. 1: no sandbox works, so nothing can be graded; or the secret is not kept.
     """
-    found = sandboxes()
-    _show(found)
+    findings = sandboxes()
+    _show(findings)
     try:
         kept = secret(find_root(Path.cwd()))
     except CourseError:
         kept = Finding("secret", None, ("not looked for: this is no course's folder",))
     _show([kept])
-    if not any(finding.good for finding in found) or kept.good is False:
+    if not any(finding.good for finding in findings) or kept.good is False:
         raise typer.Exit(NEEDS_YOU)
 
 

@@ -51,14 +51,14 @@ def export(
     course, chosen = open_problem_set(problem_set)
     journal = open_journal(course, chosen, results)
     questions = chosen.assignment.questions
-    found = open_grades(course, chosen, journal)
+    counting = open_grades(course, chosen, journal)
     with explaining(journal):
         missing = ungraded(course, chosen, journal)
     try:
         known = find_roster(course.root, roster)
     except CourseError as error:
         refuse(str(error))
-    if not found:
+    if not counting:
         refuse(f"no grades in {journal.root}; `course grade {chosen.slug} FOLDER` gives them")
     chosen_export = EXPORTS[form]
     place = to or journal.root / "exports" / (form if chosen_export.file_per_student else f"{form}.csv")
@@ -74,15 +74,15 @@ def export(
             refuse(f"{into}: {error.strerror}")
     titles = [column] if column else [chosen.slug, chosen.assignment.title]
     try:
-        written = chosen_export.write(Wanted(found, questions, titles, downloaded, known))
+        written = chosen_export.write(Wanted(counting, questions, titles, downloaded, known))
     except ExportError as error:
         refuse(f"{into}: {error}")
     with explaining(journal):
         _write({place / name if name else place: content for name, content in written.files.items()})
-    problems = [*written.problems, *waiting_answers(found), *(f"{student} is not graded" for student in missing)]
+    problems = [*written.problems, *waiting_answers(counting), *(f"{student} is not graded" for student in missing)]
     for line in [*problems, *written.untouched]:
         out.print(line, markup=False, highlight=False, soft_wrap=True)
-    out.print(f"{written.count} of {len(found)} grades: {place}", markup=False, highlight=False, soft_wrap=True)
+    out.print(f"{written.count} of {len(counting)} grades: {place}", markup=False, highlight=False, soft_wrap=True)
     if problems:
         raise typer.Exit(NEEDS_YOU)
 

@@ -48,17 +48,17 @@ def gradebook(
         # Imported here: it loads what makes notebooks, which takes seconds.
         from autograder.platforms.formgrader import stale_pages, write_config
 
-        found = grades(course, chosen, journal, manual_scores(url, course, chosen))
+        counting = grades(course, chosen, journal, manual_scores(url, course, chosen))
         failed = ungraded(course, chosen, journal)
         # nbgrader makes pages for students of these notebooks, so they hold no model answer before.
         is_closed = datetime.datetime.now(datetime.UTC) > closes(course, chosen.slug)
-        pages = stale_pages(place, chosen, journal, found, model_answers=chosen.model_answers() if is_closed else {})
+        pages = stale_pages(place, chosen, journal, counting, model_answers=chosen.model_answers() if is_closed else {})
         changed = {(page.student, question) for page in pages for question in page.changed}
-        done = sync(url, course, chosen, found, failed=failed, changed_answers=changed)
+        done = sync(url, course, chosen, counting, failed=failed, changed_answers=changed)
         for page in pages:
             page.write()
         write_config(place, course)
-    out.print(f"{len(found)} students in the gradebook, {done.changed} brought up to date", highlight=False)
+    out.print(f"{len(counting)} students in the gradebook, {done.changed} brought up to date", highlight=False)
     for question, count in done.waiting.items():
         out.print(f"  {question}: {count} to grade by hand", highlight=False)
     if done.waiting:

@@ -133,10 +133,10 @@ def _seconds(text: str | None) -> float:
     """A duration as people write it, in seconds; without one, there is no end."""
     if text is None:
         return math.inf
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text)
-    if found is None:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text)
+    if match is None:
         refuse(f"--at-most {text}: write a number of seconds, minutes or hours, such as 90s, 30m or 2h")
-    return float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]]
+    return float(match[1]) * {"s": 1, "m": 60, "h": 3600}[match[2]]
 
 
 def _listed(entry: Unreadable) -> dict[str, str | None]:
@@ -183,7 +183,7 @@ def regrade(
             conditions=Conditions(backend=backend or ""),
             on_done=lambda _: bar.advance(task),
         )
-        found = changes(journal, run)
+        changed = changes(journal, run)
         if apply and not counts(journal, run):
             journal.decide("apply", run.number)
         applied = counts(journal, run)
@@ -192,15 +192,15 @@ def regrade(
             "problem_set": chosen.slug,
             "run": run.number,
             "applied": applied,
-            "changes": [vars(change) for change in found],
+            "changes": [vars(change) for change in changed],
             "faults": [{"student": fault.record.provenance.student, "attempt": fault.attempt} for fault in faults],
         }
         sys.stdout.write(json.dumps(document) + "\n")
     else:
-        print_sheet(changes_table(chosen, run, found, faults))
+        print_sheet(changes_table(chosen, run, changed, faults))
         if applied:
             out.print(f"it counts; `course regrade {chosen.slug} --revert {run.number}` goes back", highlight=False)
-        elif found:
+        elif changed:
             out.print(f"it does not count yet; `course regrade {chosen.slug} --apply` takes it over", highlight=False)
     raise typer.Exit(NEEDS_YOU if faults else 0)
 
@@ -217,8 +217,8 @@ def show(
         journal = open_journal(course, chosen, results)
         with explaining(journal):
             if journal.attempts(student):
-                found = next((one for one in open_grades(course, chosen, journal) if one.student == student), None)
-                print_sheet(history_table(chosen, journal, student, found, course.zone))
+                own = next((grade for grade in open_grades(course, chosen, journal) if grade.student == student), None)
+                print_sheet(history_table(chosen, journal, student, own, course.zone))
                 shown = True
     if not shown:
         refuse(f"no attempt of {student} in {results or course.root / 'results'}")
@@ -226,7 +226,7 @@ def show(
 
 def _revert(problem_set: ProblemSet, journal: Journal, run: int) -> None:
     with explaining(journal), journal.locked(say_waiting):
-        applied = [one.number for one in journal.applied()]
+        applied = [other.number for other in journal.applied()]
         if run not in applied:
             known = ", ".join(map(str, applied)) or "none"
             refuse(f"regrade {run} is not applied to {problem_set.slug}; applied are: {known}")

@@ -38,20 +38,20 @@ def feedback(
 
     course, chosen = open_problem_set(problem_set)
     journal = open_journal(course, chosen, results)
-    found = [grade for grade in open_grades(course, chosen, journal) if not only or grade.student in only]
-    missing = sorted(set(only or []) - {grade.student for grade in found})
+    counting = [grade for grade in open_grades(course, chosen, journal) if not only or grade.student in only]
+    missing = sorted(set(only or []) - {grade.student for grade in counting})
     if missing:
         refuse(f"no grade of {', '.join(missing)} in {journal.root}; `course grade {chosen.slug} FOLDER` gives them one")
-    if not found:
+    if not counting:
         refuse(f"no grades in {journal.root}; `course grade {chosen.slug} FOLDER` gives them")
     place = to or journal.root / "feedback"
     made, end = datetime.datetime.now(datetime.UTC), closes(course, chosen.slug)
     with explaining(journal), progress("writing") as bar:
-        for grade in bar.track(found):
+        for grade in bar.track(counting):
             path = place / grade.student / f"{chosen.slug}.html"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(student_page(chosen, grade, made=made, closes=end), encoding="utf-8")
-    out.print(f"{len(found)} pages: {place}", highlight=False, soft_wrap=True)
+    out.print(f"{len(counting)} pages: {place}", highlight=False, soft_wrap=True)
 
 
 def report(
@@ -65,11 +65,11 @@ def report(
 
     course, chosen = open_problem_set(problem_set)
     journal = open_journal(course, chosen, results)
-    found = open_grades(course, chosen, journal)
+    counting = open_grades(course, chosen, journal)
     with explaining(journal):
         without = ungraded(course, chosen, journal)
-        sources = {grade.student: (grade.attempt.filename, journal.source(grade.attempt)) for grade in found}
-    if not found and not without:
+        sources = {grade.student: (grade.attempt.filename, journal.source(grade.attempt)) for grade in counting}
+    if not counting and not without:
         refuse(f"there are no attempts in {journal.root}; `course grade {chosen.slug} FOLDER` brings them in")
     template = [
         (path.name, path.read_bytes())
@@ -79,7 +79,7 @@ def report(
     page = staff_page(
         chosen,
         journal,
-        found,
+        counting,
         ungraded=without,
         pairs=similar_pairs(sources, template),
         discounted=bool(template),

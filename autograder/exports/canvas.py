@@ -29,8 +29,8 @@ def fill_canvas(content: bytes, grades: Sequence[Grade], titles: Sequence[str], 
     ]
     if len(named) != 1:
         assignments = [name for name in sheet.header if _ID_BEHIND.search(name)]
-        found = "more than one column" if named else "no column"
-        raise ExportError(f"{found} is called {' or '.join(titles)}; name one of: {', '.join(assignments)}")
+        count = "more than one column" if named else "no column"
+        raise ExportError(f"{count} is called {' or '.join(titles)}; name one of: {', '.join(assignments)}")
     column = named[0]
 
     def student(row: int) -> str | None:

@@ -84,12 +84,12 @@ class Fault:
 def by_question(problem_set: ProblemSet, grades: Sequence[Grade]) -> list[QuestionFigures]:
     """The figures of each question, in the order of the problem set."""
     shares = [grade.by_question for grade in grades]
-    found = []
+    figures = []
     for question in problem_set.assignment.questions:
         own = [points for points in shares if question.id in points]
         scores = [points[question.id] for points in own]
         rest = [sum(points.values()) - points[question.id] for points in own]
-        found.append(
+        figures.append(
             QuestionFigures(
                 question=question,
                 count=len(scores),
@@ -100,7 +100,7 @@ def by_question(problem_set: ProblemSet, grades: Sequence[Grade]) -> list[Questi
                 discrimination=_correlation(scores, rest),
             )
         )
-    return found
+    return figures
 
 
 def _is_undone(grade: Grade, question: str) -> bool:
@@ -143,8 +143,8 @@ def mistakes(grades: Sequence[Grade]) -> list[Mistake]:
             for slip in question.slips:
                 students[question.id, slip.mutant].append(grade.student)
                 hints[question.id, slip.mutant] = slip.hint
-    found = [Mistake(*key, hints[key], who) for key, who in students.items()]
-    return sorted(found, key=lambda mistake: (-len(mistake.students), mistake.question, mistake.slip))
+    mistakes = [Mistake(*key, hints[key], who) for key, who in students.items()]
+    return sorted(mistakes, key=lambda mistake: (-len(mistake.students), mistake.question, mistake.slip))
 
 
 def faults(records: Iterable[tuple[str, Sequence[Stored]]]) -> list[Fault]:

@@ -65,11 +65,11 @@ def find_submissions(
     try:
         with _contents(place) as contents:
             name = place.resolve().name if place.is_dir() else archive_name(place) or ""
-            found = sort_entries(Place(name, contents, module, roster), form)
-            for entry, reason in found.strays:
+            others_shown = sort_entries(Place(name, contents, module, roster), form)
+            for entry, reason in others_shown.strays:
                 intake.list_entry(entry, reason)
             # A clone that the roster knows by its account goes first: its owner may name an account after somebody else.
-            for claim in sorted(map(intake.claim, found.handed), key=lambda claim: claim.by_id):
+            for claim in sorted(map(intake.claim, others_shown.handed), key=lambda claim: claim.by_id):
                 intake.take(claim)
     except Refused as error:
         intake.listed.append(Unreadable(shown(place.name), str(error)))
@@ -106,25 +106,25 @@ class _Intake:
         """Whose something is, as the roster says."""
         if self.roster is None:
             return _Claim(handed, [handed.alone] if handed.alone else [])
-        found = self.roster.find(handed.platform, handed.keys, cleaned=handed.cleaned)
+        students = self.roster.find(handed.platform, handed.keys, cleaned=handed.cleaned)
         own = [student for key in handed.own_ids if (student := self.roster.own(key))]
-        return _Claim(handed, list(dict.fromkeys([*found, *own])), by_id=bool(own and not found))
+        return _Claim(handed, list(dict.fromkeys([*students, *own])), by_id=bool(own and not students))
 
     def take(self, claim: _Claim) -> None:
         """Make a submission of what a student handed in, or list it."""
         handed, student = claim.handed, claim.student
-        found = answers(handed, self.module)
-        if not found:
+        files = answers(handed, self.module)
+        if not files:
             self._list(claim, self._why_no_answer(claim))
-        elif len(found) > 1:
-            names = " and ".join(shown("/".join(parts)) for parts, _, _ in found)
-            self._list(claim, f"{'both ' if len(found) == 2 else ''}{names} are in it; one is needed")
+        elif len(files) > 1:
+            names = " and ".join(shown("/".join(parts)) for parts, _, _ in files)
+            self._list(claim, f"{'both ' if len(files) == 2 else ''}{names} are in it; one is needed")
         elif not student:
             self._list(claim, self._why_nobodys(claim))
         elif not handed.history and student in self.students:
             self._list(claim, f"a second submission of {student}; keep one of them")
         else:
-            self._take_file(claim, *found[0])
+            self._take_file(claim, *files[0])
 
     def list_entry(self, entry: Entry, reason: str, student: str = "", *, graded: bool = False) -> None:
         """List one file for a person."""
@@ -172,8 +172,8 @@ class _Intake:
             return f"{wanted}, but {', '.join(deep[:SHOWN])} is; move it up to the top of the folder{hint}"
         others = [shown("/".join(parts)) for parts, _ in files]
         more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
-        found = f", only {', '.join(others[:SHOWN])}{more}" if others else ""
-        return f"{wanted}{found}; one is needed{hint}"
+        listed = f", only {', '.join(others[:SHOWN])}{more}" if others else ""
+        return f"{wanted}{listed}; one is needed{hint}"
 
     def _why_nobodys(self, claim: _Claim) -> str:
         """Why nobody can tell whose it is, and what to do."""

@@ -67,7 +67,7 @@ def archive_contents(path: Path) -> Iterator[Contents]:
 def _contents(members: Sequence[_Member]) -> Contents:
     copies = Counter(unicodedata.normalize("NFC", member.path) for member in members)
     filled = {parent for member in members for parent in _parents(member.path)}
-    found = []
+    entries = []
     for member in members:
         objection = _objection(member.path)
         if member.folder and member.size:
@@ -79,11 +79,11 @@ def _contents(members: Sequence[_Member]) -> Contents:
         if count > 1:
             objection = objection or f"the archive has {count} entries of this name"
         folder = member.folder and not objection
-        found.append(Entry(shown(member.name), (member.path,) if objection else parts, member.fetch, member.refusal,
+        entries.append(Entry(shown(member.name), (member.path,) if objection else parts, member.fetch, member.refusal,
                            objection, folder))  # fmt: skip
     repositories = {parts[:place] for member in members for parts in [tuple(member.path.split("/"))]
                     for place, part in enumerate(parts) if part == ".git"}  # fmt: skip
-    return Contents(sorted(found, key=lambda entry: entry.parts), frozenset(repositories))
+    return Contents(sorted(entries, key=lambda entry: entry.parts), frozenset(repositories))
 
 
 def _parents(path: str) -> Iterator[str]:

@@ -74,10 +74,12 @@ def answers(handed: Handed, module: str) -> list[tuple[Parts, str, Entry]]:
     Where the platform lets students hand in under any name, the only file of a form that can be graded is the answer too.
     """
     pattern = answer_pattern(module)
-    found = [(parts, match[1].lower(), entry) for parts, entry in handed.files if (match := pattern.fullmatch(parts[-1]))]
-    found.sort(key=lambda item: (item[1] != ".py", item[0]))
-    here = [item for item in found if len(item[0]) == 1]
-    named = here or [item for item in found if len(item[0]) == 2 and item[0][0] == module]
+    candidates = [
+        (parts, match[1].lower(), entry) for parts, entry in handed.files if (match := pattern.fullmatch(parts[-1]))
+    ]
+    candidates.sort(key=lambda item: (item[1] != ".py", item[0]))
+    here = [item for item in candidates if len(item[0]) == 1]
+    named = here or [item for item in candidates if len(item[0]) == 2 and item[0][0] == module]
     if named or not handed.any_name:
         return named
     return [(parts, form, entry) for parts, entry in handed.files if (form := Path(parts[-1]).suffix) in FORMS]

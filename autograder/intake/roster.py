@@ -32,21 +32,21 @@ class Roster:
         it is also that of every student whose name the platform would write alike.
         """
         known = self.users.get(platform)
-        found: dict[str, None] = {}
+        students: dict[str, None] = {}
         for key in keys:
             if known is None:
                 student = self.own(key)
-                found |= {student: None} if student else {}
+                students |= {student: None} if student else {}
             elif (student := known.get(exact(key))) and not cleaned:
-                found[student] = None
+                students[student] = None
             else:
-                found |= dict.fromkeys(self._alike[platform].get(normal(key), ()))
-        return list(found)
+                students |= dict.fromkeys(self._alike[platform].get(normal(key), ()))
+        return list(students)
 
     def student(self, platform: str, keys: Iterable[str]) -> str | None:
         """The one student who has one of these ids on a platform."""
-        found = self.find(platform, keys)
-        return found[0] if len(found) == 1 else None
+        students = self.find(platform, keys)
+        return students[0] if len(students) == 1 else None
 
     def own(self, student: str) -> str | None:
         """The student whose id in this course this is, or was."""

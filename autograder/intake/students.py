@@ -37,7 +37,7 @@ def is_ones_own(entries: Sequence[Entry], module: str, *, is_repository: bool = 
 
 def sort_by_student(entries: Sequence[Entry], module: str, hint: str) -> Sorted:
     """A file or a folder a student, named by the student's id."""
-    found = Sorted()
+    result = Sorted()
     folders: dict[str, Handed] = {}
     for entry in entries:
         name = entry.parts[0]
@@ -45,15 +45,15 @@ def sort_by_student(entries: Sequence[Entry], module: str, hint: str) -> Sorted:
         form = Path(name).suffix
         student = name.removesuffix(form) if alone and form in FORMS else name
         if reason := _objection(entry, student, form, module, alone=alone):
-            found.strays.append((entry, reason))
+            result.strays.append((entry, reason))
         elif alone:
             handed = Handed(shown(name), [student], alone=student, own_ids=[student])
             handed.files = [((f"{module}{form}",), entry)]
-            found.handed.append(handed)
+            result.handed.append(handed)
         else:
             if name not in folders:
                 folders[name] = Handed(shown(name), [student], alone=student, own_ids=[student], hint=hint)
-                found.handed.append(folders[name])
+                result.handed.append(folders[name])
             inner = entry.parts[1:]
             if entry.path:
                 folders[name].folder = [entry.path, *entry.path.parents][len(inner)]
@@ -61,7 +61,7 @@ def sort_by_student(entries: Sequence[Entry], module: str, hint: str) -> Sorted:
                 folders[name].files.append((inner, entry))
     for handed in folders.values():
         _look_closer(handed, module)
-    return found
+    return result
 
 
 def _objection(entry: Entry, student: str, form: str, module: str, *, alone: bool) -> str:

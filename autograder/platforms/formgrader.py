@@ -151,7 +151,7 @@ def _code(name: str, text: str, metadata: dict[str, Any], output: str = "") -> d
 
 def _wrapped(text: str) -> str:
     """Sentences, broken into lines, because formgrader does not."""
-    return "\n".join(line for one in text.strip().splitlines() for line in textwrap.wrap(one, WIDTH) or [""])
+    return "\n".join(line for line in text.strip().splitlines() for line in textwrap.wrap(line, WIDTH) or [""])
 
 
 def _said(record: Record, verdict: Verdict) -> str:

@@ -93,8 +93,8 @@ def find_submission(folder: Path, module: str) -> tuple[Submission, str]:
         names = ", ".join(ascii(entry.name)[1:-1] for entry in ([entry for _, _, entry in chosen] or files)[:10])
         if chosen:
             raise NotHandedIn(f"Hand in one file, {wanted}. Which of these is it? {names}. Nothing was graded.")
-        found = f"only {names}" if names else "no file at all"
-        raise NotHandedIn(f"Hand in {wanted}. There is {found} in what you handed in. Nothing was graded.")
+        others = f"only {names}" if names else "no file at all"
+        raise NotHandedIn(f"Hand in {wanted}. There is {others} in what you handed in. Nothing was graded.")
     [(parts, form, entry)] = chosen
     try:
         source = entry.read()
@@ -113,7 +113,7 @@ def read_delivery(path: Path) -> Delivery:
         # A due date of a user's own is an extension.
         own = [read_moment((user.get("assignment") or {}).get("due_date")) for user in metadata["users"]]
         due = max((time for time in own if time), default=read_moment(metadata["assignment"].get("due_date")))
-        earlier = [read_moment(one["submission_time"]) for one in metadata.get("previous_submissions") or []]
+        earlier = [read_moment(entry["submission_time"]) for entry in metadata.get("previous_submissions") or []]
         return Delivery(read_moment(metadata["created_at"]), due, tuple(earlier))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         print(f"submission_metadata.json could not be read, so nothing is known of lateness: {error!r}")

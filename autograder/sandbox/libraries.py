@@ -26,12 +26,12 @@ def interpreter() -> Path:
 
 def offered_paths() -> list[Path]:
     """Files and folders of the packages that student code may import, with all that they need."""
-    found: set[Path] = set()
+    paths: set[Path] = set()
     for name, distribution in _with_requirements(OFFERED, {}).items():
         if distribution is None:
             raise SandboxError(f"the package {name} is not installed; run `make grade` to set everything up")
-        found.update(_contents(distribution))
-    return sorted(found)
+        paths.update(_contents(distribution))
+    return sorted(paths)
 
 
 def offered_modules(python: str) -> list[str]:
@@ -56,20 +56,20 @@ def _with_requirements(
     names: Iterable[str], environment: Mapping[str, str]
 ) -> dict[str, importlib.metadata.Distribution | None]:
     """Packages and all that they require in an environment like this one, but for the markers given; `None` if missing."""
-    queue, found = list(names), dict[str, importlib.metadata.Distribution | None]()
+    queue, distributions = list(names), dict[str, importlib.metadata.Distribution | None]()
     while queue:
         name = queue.pop()
-        if name in found:
+        if name in distributions:
             continue
         try:
-            found[name] = distribution = importlib.metadata.distribution(name)
+            distributions[name] = distribution = importlib.metadata.distribution(name)
         except importlib.metadata.PackageNotFoundError:
-            found[name] = None
+            distributions[name] = None
             continue
         for requirement in map(Requirement, distribution.requires or []):
             if requirement.marker is None or requirement.marker.evaluate({"extra": "", **environment}):
                 queue.append(requirement.name)
-    return found
+    return distributions
 
 
 def _contents(distribution: importlib.metadata.Distribution) -> set[Path]:

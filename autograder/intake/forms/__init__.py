@@ -67,8 +67,8 @@ def sort_entries(place: Place, wanted: str | None = None) -> Sorted:
     entries = place.contents.entries
     objected = [(entry, entry.objection) for entry in entries if entry.objection]
     sound = [entry for entry in entries if not entry.objection]
-    found = _sorted(place, sound, wanted)
-    return Sorted(found.handed, objected + found.strays)
+    result = _sorted(place, sound, wanted)
+    return Sorted(result.handed, objected + result.strays)
 
 
 def _sorted(place: Place, entries: Sequence[Entry], wanted: str | None) -> Sorted:

@@ -38,20 +38,20 @@ def _count(entries: Sequence[Entry]) -> int:
 
 
 def _sort(entries: Sequence[Entry]) -> Sorted:
-    found = Sorted()
+    result = Sorted()
     users: dict[str, Handed] = {}
     for entry in entries:
         match = _match(entry)
         if match is None:
-            found.strays.append((entry, "not named as Canvas names files; if it is a submission, name it after its student"))
+            result.strays.append((entry, "not named as Canvas names files; if it is a submission, name it after its student"))
             continue
         user = match["user"]
         if user not in users:
             users[user] = Handed(entry.name, [user], "canvas", alone=f"canvas-{user.replace('_', '-')}")
-            found.handed.append(users[user])
+            result.handed.append(users[user])
         users[user].files.append(((match["file"] or match["typed"],), entry))
         users[user].late |= bool(match["late"])
-    return found
+    return result
 
 
 # "submissions" is what unpacking Canvas's submissions.zip makes.

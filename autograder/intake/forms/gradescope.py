@@ -47,7 +47,7 @@ def _count(entries: Sequence[Entry]) -> int:
 
 
 def _sort(entries: Sequence[Entry]) -> Sorted:
-    found = Sorted()
+    result = Sorted()
     folders: dict[str, list[Entry]] = {}
     for entry in entries:
         if entry.parts != (METADATA,):
@@ -66,10 +66,10 @@ def _sort(entries: Sequence[Entry]) -> Sorted:
             handed.history = handed.any_name = True
             handed.files = [(entry.parts[1:] or entry.parts, entry) for entry in content if not entry.folder]
             handed.when, handed.remark = functools.partial(_when, attempt), attempt.remark
-            found.handed.append(handed)
+            result.handed.append(handed)
     for content in folders.values():
-        found.strays += [(entry, f"{METADATA} says of no student that this is theirs") for entry in content]
-    return found
+        result.strays += [(entry, f"{METADATA} says of no student that this is theirs") for entry in content]
+    return result
 
 
 def _when(attempt: _Attempt, parts: Parts, zone: datetime.tzinfo) -> When:

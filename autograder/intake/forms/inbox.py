@@ -26,15 +26,15 @@ def _count(entries: Sequence[Entry]) -> int:
 
 
 def _sort(entries: Sequence[Entry]) -> Sorted:
-    found = Sorted()
+    result = Sorted()
     deliveries: dict[str, Handed] = {}
     for entry in entries:
         if not _NAME.fullmatch(entry.parts[0]) or len(entry.parts) < 2:
-            found.strays.append((entry, "not a delivery of `autograder.kit.submit`"))
+            result.strays.append((entry, "not a delivery of `autograder.kit.submit`"))
             continue
         owner, objection = _owner(entry.path)
         if objection:
-            found.strays.append((entry, objection))
+            result.strays.append((entry, objection))
             continue
         if entry.parts[0] not in deliveries:
             login = _login(owner)
@@ -42,9 +42,9 @@ def _sort(entries: Sequence[Entry]) -> Sorted:
             deliveries[entry.parts[0]] = handed = Handed(
                 entry.parts[0], [login, str(owner)], "inbox", alone=alone, history=True, first_sight=True
             )
-            found.handed.append(handed)
+            result.handed.append(handed)
         deliveries[entry.parts[0]].files.append((entry.parts[1:], entry))
-    return found
+    return result
 
 
 def _owner(path: Path | None) -> tuple[int, str]:

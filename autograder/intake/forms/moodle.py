@@ -20,23 +20,23 @@ def _count(entries: Sequence[Entry]) -> int:
 
 
 def _sort(entries: Sequence[Entry]) -> Sorted:
-    found = Sorted()
+    result = Sorted()
     users: dict[str, Handed] = {}
     matches = [(entry, _NAME.fullmatch(entry.parts[0])) for entry in entries]
     # With team submission Moodle puts the team in front of every name, "Default group" if there is none.
     teams = all("-" in match["name"] for _, match in matches if match)
     for entry, match in matches:
         if match is None:
-            found.strays.append((entry, "not named as Moodle names files; if it is a submission, name it after its student"))
+            result.strays.append((entry, "not named as Moodle names files; if it is a submission, name it after its student"))
             continue
         user, name = match["user"], match["name"].strip()
         if user not in users:
             keys = [user, name, *(_without_team(name) if teams else ())]
             users[user] = Handed(entry.name, keys, "moodle", alone=f"moodle-{user}", cleaned=True)
-            found.handed.append(users[user])
+            result.handed.append(users[user])
         if not entry.folder:
             users[user].files.append((entry.parts[1:] or (match["file"] or "",), entry))
-    return found
+    return result
 
 
 def _without_team(name: str) -> list[str]:

@@ -56,11 +56,11 @@ def release_files(course: Course, problem_set: ProblemSet) -> dict[str, bytes]:
             raise CourseError(f"otter assign failed on {problem_set.slug}:\n{(said.stdout + said.stderr)[-4000:]}")
         student = folder / "made/student"
         _require_stubs(problem_set, (student / f"{module}.ipynb").read_bytes())
-        for found in sorted(found for found in student.rglob("*") if found.is_file()):
-            content = found.read_bytes()
-            if found.parent.name == "tests" and b"@test_case" not in content:
+        for copy in sorted(copy for copy in student.rglob("*") if copy.is_file()):
+            content = copy.read_bytes()
+            if copy.parent.name == "tests" and b"@test_case" not in content:
                 continue  # of a question without public tests, `check_all` would say that all its tests passed
-            files[f"student/{found.relative_to(student)}"] = _settled(content) if found.suffix == ".ipynb" else content
+            files[f"student/{copy.relative_to(student)}"] = _settled(content) if copy.suffix == ".ipynb" else content
         [zipped] = (folder / "made/autograder").glob("*.zip")
         with zipfile.ZipFile(zipped) as made:
             files["autograder.zip"] = archive({path: made.read(path) for path in made.namelist() if not path.endswith("/")})
