@@ -65,16 +65,16 @@ def moments(pool: ProcessPoolExecutor, folder: Path, points: int, seed: int) -> 
 
 
 def _outcome(futures: list[Future[Any]], what: str) -> tuple[list[Any], list[str]]:
-    found: list[Any] = []
+    findings: list[Any] = []
     wrong: list[str] = []
     console = Console(stderr=True)
     for future in track(as_completed(futures), what, total=len(futures), console=console, transient=True):
         error = future.exception()
         if error is None:
-            found.append(future.result())
+            findings.append(future.result())
         else:
             wrong.append(f"{type(error).__name__}: {error}")
-    return found, wrong
+    return findings, wrong
 
 
 def main() -> int:

@@ -47,7 +47,7 @@ ROOT = Path(__file__).resolve().parents[1]
 def answers(problem_set: ProblemSet) -> list[tuple[str, str, bool, dict[str, Any]]]:
     """Question, name, whether it is right, and what it defines: for the reference and every variant."""
     reference = vars(import_file(problem_set.solution))
-    found = [
+    streams = [
         (question.id, "reference", True, dict(reference))
         for question in problem_set.assignment.questions
         if question.kind not in ("written", "prediction")
@@ -56,17 +56,17 @@ def answers(problem_set: ProblemSet) -> list[tuple[str, str, bool, dict[str, Any
         for variant in variants.declared_in(import_file(problem_set.folder / f"{kind}.py")):
             name = variant.replaces or problem_set.question(variant.question).names[0]
             function: Any = variant.function if callable(reference.get(name)) else variant.function()
-            found.append((variant.question, variant.name, kind == "alternatives", {**reference, name: function}))
-    return found
+            streams.append((variant.question, variant.name, kind == "alternatives", {**reference, name: function}))
+    return streams
 
 
 class Tests:
     """The tests of one question, public ones and hidden ones."""
 
     def __init__(self, problem_set: ProblemSet, question: str, ledger: Ledger) -> None:
-        found = graded_tests(question_suite(problem_set, question, platform="bench"))
-        self.public = {name: test for name, (test, _, hidden) in found.items() if not hidden}
-        self.hidden = {name: test for name, (test, _, hidden) in found.items() if hidden}
+        streams = graded_tests(question_suite(problem_set, question, platform="bench"))
+        self.public = {name: test for name, (test, _, hidden) in streams.items() if not hidden}
+        self.hidden = {name: test for name, (test, _, hidden) in streams.items() if hidden}
         self._seed = problem_set.assignment.seed
         self._given = {"ledger": ledger, "reference": import_file(problem_set.solution)}
 

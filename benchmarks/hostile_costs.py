@@ -45,13 +45,13 @@ class Cost:
 
 def workers() -> list[Path]:
     """The /proc folders of the grading workers that this process started."""
-    found = []
+    rows = []
     for folder in Path("/proc/self/task").glob("*/children"):
         for pid in folder.read_text().split():
             with contextlib.suppress(OSError):
                 if b"autograder.worker" in Path(f"/proc/{pid}/cmdline").read_bytes():
-                    found.append(Path(f"/proc/{pid}"))
-    return found
+                    rows.append(Path(f"/proc/{pid}"))
+    return rows
 
 
 def peak_memory() -> int:

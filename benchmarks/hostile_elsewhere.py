@@ -248,11 +248,11 @@ def main() -> int:
         attempts = [journal.add(submission) for submission in submissions]
         conditions = Conditions(backend=options.backend or "")
         stored = grade(root, problem_set, attempts, journal, lambda attempt: None, jobs=options.jobs, conditions=conditions)
-        for one in stored:
-            printed = one.record.output + one.record.staff_output
-            won = token in json.dumps(one.record) or bool(re.search(r"probe .*: ok", printed))
-            fault = "" if one.record.is_sound else "fault"
-            results["here", one.record.provenance.student] = (one.record.score, fault, won)
+        for record in stored:
+            printed = record.record.output + record.record.staff_output
+            won = token in json.dumps(record.record) or bool(re.search(r"probe .*: ok", printed))
+            fault = "" if record.record.is_sound else "fault"
+            results["here", record.record.provenance.student] = (record.record.score, fault, won)
 
     def won(grader: str, attack: hostile_table.Attack) -> bool:
         score, end, read = results[grader, attack.name]

@@ -77,7 +77,7 @@ def entries_of(course: Course, problem_set: ProblemSet) -> list[Entry]:
     assignment, slug = problem_set.assignment, problem_set.slug
     module, notebook = f"{assignment.module}.py", f"{assignment.module}.ipynb"
     template = course.root / "student_template" / slug
-    found = [
+    rows = [
         Entry(slug, "reference", "reference", module, problem_set.solution.read_bytes()),
         Entry(slug, "template", "template-module", module, (template / module).read_bytes()),
         Entry(slug, "template", "template-notebook", notebook, (template / notebook).read_bytes()),
@@ -86,13 +86,13 @@ def entries_of(course: Course, problem_set: ProblemSet) -> list[Entry]:
     for kind in ("alternative", "mutant"):
         for variant in variants.declared_in(import_file(problem_set.folder / f"{kind}s.py")):
             source = variants.as_submission(variant, variant.replaces or firsts[variant.question], problem_set.solution)
-            found.append(Entry(slug, kind, f"{variant.question}-{variant.name}", module, source))
+            rows.append(Entry(slug, kind, f"{variant.question}-{variant.name}", module, source))
     examples = course.root / "examples/submissions" / slug
     if examples.is_dir():
-        for one in find_submissions(examples, assignment.module)[0]:
-            if one.student not in MISBEHAVES:
-                found.append(Entry(slug, "example", one.student, one.filename, one.source))
-    return found
+        for submission in find_submissions(examples, assignment.module)[0]:
+            if submission.student not in MISBEHAVES:
+                rows.append(Entry(slug, "example", submission.student, submission.filename, submission.source))
+    return rows
 
 
 def sampled(entries: list[Entry], count: int) -> list[Entry]:

@@ -11,7 +11,7 @@ def descendants(pid: int) -> list[int]:
     """The processes below `pid`, children before their own. They must be waiting: none may start or end meanwhile."""
     tasks = Path(f"/proc/{pid}/task").iterdir()
     children = [int(child) for task in tasks for child in (task / "children").read_text(encoding="ascii").split()]
-    return [*children, *(one for child in children for one in descendants(child))]
+    return [*children, *(descendant for child in children for descendant in descendants(child))]
 
 
 def processor_seconds() -> float:

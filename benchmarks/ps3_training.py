@@ -98,7 +98,7 @@ def main() -> int:
     if pytorch is not None:
         trainers["PyTorch"] = pytorch
     rounds = [{name: three_rows(trainer) for name, trainer in trainers.items()} for _ in range(options.rounds)]
-    best = {name: min(one[name][0] for one in rounds) for name in trainers}
+    best = {name: min(timing[name][0] for timing in rounds) for name in trainers}
     print("three rows of 1500 steps   seconds   reference takes   test accuracies")
     for name, seconds in best.items():
         ratio = best["reference"] / seconds

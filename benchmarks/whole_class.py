@@ -65,7 +65,7 @@ def make_class(problem_set: ProblemSet, students: int) -> list[Submission]:
         name = variant.replaces or problem_set.question(variant.question).names[0]
         mutants.append((f"{variant.name}.py", variants.as_submission(variant, name, problem_set.solution) + written))
     due = load_course(ROOT).listing(SLUG).due
-    found = []
+    submissions = []
     for number, (name, source) in enumerate(islice(cycle([*quick, *mutants]), students), start=1):
         student, filename = f"s{number:03d}", f"{SLUG}{Path(name).suffix}"
         moment = (
@@ -75,9 +75,9 @@ def make_class(problem_set: ProblemSet, students: int) -> list[Submission]:
         )
         # In the same form: a folder that keeps both would be listed for a person, not graded.
         if number % 7 == 0 and filename.endswith(".py"):
-            found.append(Submission(student, f"{SLUG}.py", b"# a first try\n", moment - datetime.timedelta(days=2)))
-        found.append(Submission(student, filename, source, moment))
-    return found
+            submissions.append(Submission(student, f"{SLUG}.py", b"# a first try\n", moment - datetime.timedelta(days=2)))
+        submissions.append(Submission(student, filename, source, moment))
+    return submissions
 
 
 def course(folder: Path, *arguments: str | Path) -> str:
@@ -157,7 +157,7 @@ def totals(folder: Path, results: Path, students: Sequence[str]) -> Iterator[tup
     with Gradebook(f"sqlite:///{results / 'gradebook.db'}", "attention-from-the-inside") as book:
         yield (
             "nbgrader",
-            {one.student.id: one.score - one.late_submission_penalty for one in book.assignment_submissions(SLUG)},
+            {entry.student.id: entry.score - entry.late_submission_penalty for entry in book.assignment_submissions(SLUG)},
         )
     course(folder, "feedback", SLUG, "--results", results)
     pages = {}
@@ -194,13 +194,13 @@ def run(form: str, submissions: Sequence[Submission], work: Path) -> tuple[bool,
         course(folder, "regrade", SLUG, *step, "--results", results)
     cells += [str(len(changes["changes"])), f"{lap():.0f}"]
     course(folder, "gradebook", SLUG, "--results", results)
-    found = dict(totals(folder, results, students))
+    by_export = dict(totals(folder, results, students))
     course(folder, "report", SLUG, "--results", results)
     cells.append(f"{lap():.0f}")
-    first = found["CSV"]
+    first = by_export["CSV"]
     wrong = [
         f"{place}: {student}: {points.get(student)} instead of {first[student]}"
-        for place, points in found.items()
+        for place, points in by_export.items()
         for student in students
         if abs(points.get(student, -1.0) - first[student]) > CENT
     ]

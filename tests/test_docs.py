@@ -26,8 +26,8 @@ def relative(path: Path) -> str:
 
 def blocks(page: Path) -> list[list[str]]:
     """The commands of a page's blocks that are marked as runnable, without their remarks."""
-    found = RUNNABLE.findall(page.read_text(encoding="utf-8"))
-    return [[re.sub(r"\s+# .*", "", line).strip() for line in block.splitlines() if line.strip()] for block in found]
+    matches = RUNNABLE.findall(page.read_text(encoding="utf-8"))
+    return [[re.sub(r"\s+# .*", "", line).strip() for line in block.splitlines() if line.strip()] for block in matches]
 
 
 @pytest.fixture(scope="module")

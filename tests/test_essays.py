@@ -68,11 +68,11 @@ def test_a_text_is_bounded() -> None:
     ],
 )
 def test_an_essay_beside_its_variable_is_found(notebook: list[Cell], place: str) -> None:
-    found = essays.outside("causation", notebook, {}, TEMPLATE)
-    assert found.place == place
-    assert (ESSAY in found.text) == bool(place)
-    assert "lesson" not in found.text
-    assert "Say why" not in found.text
+    outside = essays.outside("causation", notebook, {}, TEMPLATE)
+    assert outside.place == place
+    assert (ESSAY in outside.text) == bool(place)
+    assert "lesson" not in outside.text
+    assert "Say why" not in outside.text
 
 
 def test_an_essay_typed_into_a_code_cell_is_found() -> None:
@@ -84,8 +84,8 @@ def test_comments_in_a_module_are_found_and_its_code_is_not() -> None:
     source = (
         f"# my helper does this and that\ndef f(): ...\n\n{STUB}\n# {ESSAY}\n\ndef g(): ...\n# and this is another remark\n"
     )
-    found = essays.outside("causation", essays.cells_of("ps1.py", source.encode()), {}, TEMPLATE)
-    assert found == Essay(f"# {ESSAY}", "comments beside the variable")
+    outside = essays.outside("causation", essays.cells_of("ps1.py", source.encode()), {}, TEMPLATE)
+    assert outside == Essay(f"# {ESSAY}", "comments beside the variable")
 
 
 @pytest.mark.parametrize("remark", ["", " To do.", " ## The lesson"])

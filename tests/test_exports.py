@@ -333,11 +333,11 @@ def test_a_wrong_worksheet_says_what_is_wrong(tmp_path: Path, roster: Roster, ch
 
 
 def test_gradescope_results_hold_what_the_student_may_see_and_nothing_else() -> None:
-    one = grade("s001", output="<script>printed", notes=["1 day late."], comments={WRITTEN: "Good."})
-    results = gradescope_results(one, QUESTIONS)
+    unsafe = grade("s001", output="<script>printed", notes=["1 day late."], comments={WRITTEN: "Good."})
+    results = gradescope_results(unsafe, QUESTIONS)
     assert SECRET not in json.dumps(results)
     assert "extra_data" not in json.dumps(results)
-    assert results["score"] == one.points
+    assert results["score"] == unsafe.points
     assert results["output"] == "1 day late.\n<script>printed"
     assert {results[key] for key in ("output_format", "test_output_format", "test_name_format")} == {"text"}
     first, written = results["tests"]

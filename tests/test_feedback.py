@@ -276,7 +276,7 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
         page.on("request", lambda request: happened.append(request.url))
         page.on("console", lambda message: happened.append(message.text))
         page.goto(path.as_uri())
-        happened[:] = [one for one in happened if one != path.as_uri() and not one.startswith("data:image/svg+xml")]
+        happened[:] = [url for url in happened if url != path.as_uri() and not url.startswith("data:image/svg+xml")]
         return page
 
     yield open_page
@@ -327,7 +327,7 @@ def svg(source: str) -> ElementTree.Element:
 
 
 def texts(drawing: ElementTree.Element) -> list[str]:
-    return ["".join(one.itertext()) for one in drawing.iter("{http://www.w3.org/2000/svg}text")]
+    return ["".join(element.itertext()) for element in drawing.iter("{http://www.w3.org/2000/svg}text")]
 
 
 def test_a_figure_of_a_public_test_is_drawn_again(graded: dict[str, Grade]) -> None:
@@ -395,19 +395,19 @@ bars = st.builds(ColorbarView, label=words, vmin=numbers, vmax=numbers)
 figures = st.builds(FigureView, title=words, axes=st.lists(axes, max_size=2), colorbars=st.lists(bars, max_size=2))
 
 
-def same_shape(one: Any, other: Any) -> bool:
+def same_shape(value: Any, other: Any) -> bool:
     """Whether the other view is the one as a record keeps it: its numbers rounded, its texts visible."""
-    if isinstance(one, bool):
-        return one is other
-    if isinstance(one, float):
-        return math.isclose(one, other, rel_tol=1e-6) or (math.isnan(one) and math.isnan(other))
-    if isinstance(one, np.ndarray):
-        return one.shape == other.shape and all(map(same_shape, one.ravel().tolist(), other.ravel().tolist()))
-    if isinstance(one, list | tuple):
-        return len(one) == len(other) and all(map(same_shape, one, other))
-    if isinstance(one, str):
-        return visible(one) == other
-    return all(same_shape(item, vars(other)[name]) for name, item in vars(one).items())
+    if isinstance(value, bool):
+        return value is other
+    if isinstance(value, float):
+        return math.isclose(value, other, rel_tol=1e-6) or (math.isnan(value) and math.isnan(other))
+    if isinstance(value, np.ndarray):
+        return value.shape == other.shape and all(map(same_shape, value.ravel().tolist(), other.ravel().tolist()))
+    if isinstance(value, list | tuple):
+        return len(value) == len(other) and all(map(same_shape, value, other))
+    if isinstance(value, str):
+        return visible(value) == other
+    return all(same_shape(item, vars(other)[name]) for name, item in vars(value).items())
 
 
 @given(figures)

@@ -48,9 +48,9 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
 
 @pytest.mark.slow
 def test_the_examples_score_what_their_readme_says(examples: list[dict[str, Any]]) -> None:
-    found = scored(examples)
-    assert len(found) >= 16
-    assert found == said("ps1")
+    points = scored(examples)
+    assert len(points) >= 16
+    assert points == said("ps1")
 
 
 # Each of problem set 3 trains a quarter of a minute.
@@ -61,10 +61,10 @@ SAMPLES = {"ps3": ("s003", "s005")}
 @pytest.mark.parametrize("slug", sorted({path.name for path in EXAMPLES.parent.iterdir()} - {"ps1"}))
 def test_examples_of_other_problem_sets_score_what_their_readme_says(slug: str, tmp_path: Path) -> None:
     only = SAMPLES.get(slug, ())
-    found = scored(grade(slug, tmp_path, *(part for student in only for part in ("--only", student))))
+    points = scored(grade(slug, tmp_path, *(part for student in only for part in ("--only", student))))
     expected = said(slug)
     assert len(expected) >= 6
-    assert found == ({student: expected[student] for student in only} if only else expected)
+    assert points == ({student: expected[student] for student in only} if only else expected)
 
 
 @pytest.mark.slow

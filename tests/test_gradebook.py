@@ -138,12 +138,12 @@ def test_scores_dates_and_penalties_are_nbgraders(course: Course, problem_set: P
         assignment = book.find_assignment("ps1")
         assert (assignment.duedate, assignment.max_score) == (DUE.replace(tzinfo=None), 52)
         assert (assignment.max_code_score, assignment.max_written_score) == (47, 5)
-        one, two = (book.find_submission("ps1", student) for student in ("s001", "s002"))
-        assert (one.score, one.needs_manual_grade, one.late_submission_penalty) == (2, False, 0)
+        each, two = (book.find_submission("ps1", student) for student in ("s001", "s002"))
+        assert (each.score, each.needs_manual_grade, each.late_submission_penalty) == (2, False, 0)
         assert (two.score, two.needs_manual_grade, two.late_submission_penalty) == (7.5, True, 1.5)
         assert two.score - two.late_submission_penalty == late.points
-        assert (one.total_seconds_late, two.total_seconds_late) == (0, 2.5 * 86400)
-        comments = {comment.name: comment.comment for comment in one.notebooks[0].comments}
+        assert (each.total_seconds_late, two.total_seconds_late) == (0, 2.5 * 86400)
+        comments = {comment.name: comment.comment for comment in each.notebooks[0].comments}
         assert comments["answer-softmax"] == comments["answer-causation"] == "No response."
         assert comments["answer-mix"] is None
 

@@ -56,14 +56,14 @@ def journal(tmp_path: Path) -> Journal:
 def hand_in(journal: Journal, submitted: datetime.datetime | None, *graded: Record, student: str = "s001") -> Attempt:
     source = f"{student} {len(journal.attempts(student))}".encode()
     attempt = journal.add(Submission(student, "tiny.py", source, submitted))
-    for one in graded:
-        journal.append(attempt, one)
+    for each in graded:
+        journal.append(attempt, each)
     return attempt
 
 
 def only(course: Course, journal: Journal, manual: dict[str, dict[str, Manual]] | None = None) -> Grade:
-    (found,) = grades(course, TINY_SET, journal, manual)
-    return found
+    (grade,) = grades(course, TINY_SET, journal, manual)
+    return grade
 
 
 # --- what lateness costs
@@ -87,9 +87,9 @@ def only(course: Course, journal: Journal, manual: dict[str, dict[str, Manual]] 
 def test_days_begun_after_the_grace_cost_their_share(
     after_due: datetime.timedelta, penalty: float, points: float, note: str
 ) -> None:
-    found = graded(8, DUE + after_due)
-    assert (found.penalty, found.points, found.notes) == (penalty, points, [note] if note else [])
-    assert found.days_late == pytest.approx(max(0, after_due / DAY - 1), abs=1e-9)
+    grade = graded(8, DUE + after_due)
+    assert (grade.penalty, grade.points, grade.notes) == (penalty, points, [note] if note else [])
+    assert grade.days_late == pytest.approx(max(0, after_due / DAY - 1), abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -112,24 +112,24 @@ def test_other_policies(policy: Policy, after_due: datetime.timedelta, points: f
 
 
 def test_an_unknown_time_counts_as_in_time_and_says_so() -> None:
-    found = graded(8, None)
-    assert (found.days_late, found.penalty, found.points) == (0, 0, 8)
-    assert found.notes == ["The time of submission is not known; it counts as in time."]
+    grade = graded(8, None)
+    assert (grade.days_late, grade.penalty, grade.points) == (0, 0, 8)
+    assert grade.notes == ["The time of submission is not known; it counts as in time."]
 
 
 def test_points_by_a_person_are_late_as_well() -> None:
-    found = graded(8, DUE + 2 * DAY, manual={"note": Manual(0.5, "short")})
-    assert (found.automatic, found.manual, found.comments) == (8, {"note": 0.5}, {"note": "short"})
-    assert (found.penalty, found.points, found.possible) == (0.85, 7.65, 11)
+    grade = graded(8, DUE + 2 * DAY, manual={"note": Manual(0.5, "short")})
+    assert (grade.automatic, grade.manual, grade.comments) == (8, {"note": 0.5}, {"note": "short"})
+    assert (grade.penalty, grade.points, grade.possible) == (0.85, 7.65, 11)
 
 
 def test_an_extension_moves_the_grace_and_the_end_of_one_student_only(journal: Journal) -> None:
     for student in ("s001", "s002"):
         hand_in(journal, DUE + 8 * DAY, record(8), student=student)
     extended = course(STRICT, Extension(student="s001", problem_set="tiny", until=DUE + 6 * DAY))
-    found = {one.student: one for one in grades(extended, TINY_SET, journal)}
-    assert (found["s001"].days_late, found["s001"].points) == (1, 7.2)
-    assert (found["s002"].days_late, found["s002"].points) == (7, 2.4)
+    by_student = {each.student: each for each in grades(extended, TINY_SET, journal)}
+    assert (by_student["s001"].days_late, by_student["s001"].points) == (1, 7.2)
+    assert (by_student["s002"].days_late, by_student["s002"].points) == (7, 2.4)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_a_day_has_24_hours_even_when_clocks_are_set_back(journal: Journal) -> N
         attempt = hand_in(journal, moment.astimezone(berlin), record(8))
         until = course(policy, Extension(student="s001", problem_set="tiny", until=due)).due("tiny", "s001")
         assert days_late(attempt, until, 0) == pytest.approx(expected, abs=1e-9)
-        (stored,) = (one for one in journal.attempts("s001") if one.number == attempt.number)
+        (stored,) = (each for each in journal.attempts("s001") if each.number == attempt.number)
         assert days_late(stored, until, 0) == pytest.approx(expected, abs=1e-9)
 
 
@@ -199,9 +199,9 @@ def test_days_are_those_of_the_courses_calendar(
         }
     )
     hand_in(journal, datetime.datetime.fromisoformat(submitted), record(8))
-    found = only(replace(TINY, settings=settings), journal)
-    assert found.days_late == pytest.approx(late, abs=1e-9)
-    assert (found.points == 8) == (late == 0)
+    grade = only(replace(TINY, settings=settings), journal)
+    assert grade.days_late == pytest.approx(late, abs=1e-9)
+    assert (grade.points == 8) == (late == 0)
 
 
 @settings(max_examples=200)
@@ -262,21 +262,21 @@ POLICIES = st.builds(
 
 @given(POINTS, SECONDS, POLICIES)
 def test_a_penalty_never_takes_more_than_was_earned(points: float, seconds: int, policy: Policy) -> None:
-    found = graded(points, DUE + datetime.timedelta(seconds=seconds), policy)
-    assert 0 <= found.penalty <= points
-    assert found.points == pytest.approx(points - found.penalty, abs=1e-9)
-    assert (found.points, found.penalty) == (cents(found.points), cents(found.penalty))
-    assert bool(found.notes) == (found.days_late > 0)
-    assert found.penalty == 0 or found.days_late > 0
+    grade = graded(points, DUE + datetime.timedelta(seconds=seconds), policy)
+    assert 0 <= grade.penalty <= points
+    assert grade.points == pytest.approx(points - grade.penalty, abs=1e-9)
+    assert (grade.points, grade.penalty) == (cents(grade.points), cents(grade.penalty))
+    assert bool(grade.notes) == (grade.days_late > 0)
+    assert grade.penalty == 0 or grade.days_late > 0
 
 
 @given(POINTS, SECONDS, st.integers(0, 20 * 86400), POLICIES)
 def test_later_is_never_better_and_grace_never_worse(points: float, seconds: int, more: int, policy: Policy) -> None:
     moment, step = DUE + datetime.timedelta(seconds=seconds), datetime.timedelta(seconds=more)
-    found = graded(points, moment, policy).points
-    assert graded(points, moment + step, policy).points <= found
+    score = graded(points, moment, policy).points
+    assert graded(points, moment + step, policy).points <= score
     kinder = policy.model_copy(update={"grace_days": policy.grace_days + more / 86400})
-    assert graded(points, moment, kinder).points >= found
+    assert graded(points, moment, kinder).points >= score
 
 
 @given(st.integers(0, 60), st.integers(1, 30), st.integers(1, 10**6))
@@ -292,8 +292,13 @@ def test_the_last_moment_of_a_day_is_not_the_next_day(tenths: int, day: int, mic
 def test_the_time_zone_of_a_submission_does_not_matter(points: float, seconds: int, policy: Policy, minutes: int) -> None:
     moment = DUE + datetime.timedelta(seconds=seconds)
     elsewhere = moment.astimezone(datetime.timezone(datetime.timedelta(minutes=minutes)))
-    one, other = graded(points, moment, policy), graded(points, elsewhere, policy)
-    assert (one.points, one.penalty, one.days_late, one.notes) == (other.points, other.penalty, other.days_late, other.notes)
+    here, there = graded(points, moment, policy), graded(points, elsewhere, policy)
+    assert (here.points, here.penalty, here.days_late, here.notes) == (
+        there.points,
+        there.penalty,
+        there.days_late,
+        there.notes,
+    )
 
 
 @pytest.mark.parametrize(
@@ -324,8 +329,8 @@ def test_the_policy_chooses_the_attempt(journal: Journal, attempt: str, number: 
     hand_in(journal, DUE - DAY, record(6))
     hand_in(journal, DUE + 1.5 * DAY, record(8))
     hand_in(journal, DUE + 2 * DAY, record(4))
-    found = only(course(policy_of(attempt)), journal)
-    assert (found.attempt.number, found.stored.attempt, found.points) == (number, number, points)
+    grade = only(course(policy_of(attempt)), journal)
+    assert (grade.attempt.number, grade.stored.attempt, grade.points) == (number, number, points)
 
 
 def test_grace_is_in_time_and_without_an_attempt_in_time_the_latest_counts(journal: Journal) -> None:
@@ -367,8 +372,8 @@ def test_best_is_best_and_a_fault_never_lowers_a_grade(
     for hours, score in handed_in:
         hand_in(journal, DUE + hours * HOUR, record(score))
     courses = [course(policy_of(attempt)) for attempt in ("best", "latest", "latest_in_time")]
-    before = [only(one, journal) for one in courses]
-    assert before[0].points == max(one.points for one in before)
+    before = [only(each, journal) for each in courses]
+    assert before[0].points == max(each.points for each in before)
     by_hand = []
     for hours, score in handed_in:
         begun = math.ceil(max(0, hours - 24) / 24)
@@ -376,10 +381,10 @@ def test_best_is_best_and_a_fault_never_lowers_a_grade(
     assert before[0].points == pytest.approx(max(by_hand))
     faulty = data.draw(st.sampled_from(journal.attempts("s001")))
     name = journal.append(faulty, record(0, fault="the sandbox did not start")).path.name
-    assert [only(one, journal) for one in courses] == before
+    assert [only(each, journal) for each in courses] == before
     # Not even if a regrade names it.
     journal.decide("apply", journal.add_run("v2", "1", "", {"s001": {faulty.number: name}}).number)
-    assert [only(one, journal) for one in courses] == before
+    assert [only(each, journal) for each in courses] == before
 
 
 def test_a_student_whose_counting_attempt_is_not_graded_has_no_grade_and_is_named(journal: Journal) -> None:
@@ -388,7 +393,7 @@ def test_a_student_whose_counting_attempt_is_not_graded_has_no_grade_and_is_name
     hand_in(journal, DUE, student="s003")
     hand_in(journal, DUE - HOUR, record(8), student="s004")
     hand_in(journal, DUE, record(0, fault="no sandbox"), student="s004")
-    assert [one.student for one in grades(course(), TINY_SET, journal)] == ["s001"]
+    assert [each.student for each in grades(course(), TINY_SET, journal)] == ["s001"]
     assert ungraded(course(), TINY_SET, journal) == ["s002", "s003", "s004"]
     # The best of what is graded is known all the same.
     assert ungraded(course(policy_of("best")), TINY_SET, journal) == ["s002", "s003"]
@@ -416,9 +421,9 @@ def test_an_empty_answer_needs_no_person(journal: Journal) -> None:
 
 def test_points_of_a_person_stand_in_for_those_of_tests(journal: Journal) -> None:
     hand_in(journal, DUE, record(8))
-    found = only(course(), journal, {"s001": {"double": Manual(3.0, "nice"), "gone": Manual(5.0)}})
-    assert (found.automatic, found.manual, found.points, found.comments) == (0, {"double": 3.0}, 3, {"double": "nice"})
-    assert found.by_question == {"double": 3.0}
+    grade = only(course(), journal, {"s001": {"double": Manual(3.0, "nice"), "gone": Manual(5.0)}})
+    assert (grade.automatic, grade.manual, grade.points, grade.comments) == (0, {"double": 3.0}, 3, {"double": "nice"})
+    assert grade.by_question == {"double": 3.0}
 
 
 def test_a_regrade_recomputes_points_and_penalty_and_keeps_what_people_gave(journal: Journal) -> None:

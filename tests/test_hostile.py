@@ -231,11 +231,11 @@ def batch(request: pytest.FixtureRequest, bait: Bait, tmp_path_factory: pytest.T
 
     shares = [(slug, half) for slug, own in submissions.items() for half in (own[::2], own[1::2]) if half]
     with ThreadPoolExecutor(2) as pool:
-        stored = [one for share in pool.map(run, *zip(*shares, strict=True)) for one in share]
-    by_name = {one.record.provenance.student: one for one in stored}
-    results = {name: one for name, one in by_name.items() if not name.startswith("honest-")}
-    honest = {name.removeprefix("honest-"): one for name, one in by_name.items() if name.startswith("honest-")}
-    return Batch(backend, roots, {slug: one for slug, (_, one) in problem_sets.items()}, journal, bait, results, honest)
+        stored = [each for share in pool.map(run, *zip(*shares, strict=True)) for each in share]
+    by_name = {each.record.provenance.student: each for each in stored}
+    results = {name: each for name, each in by_name.items() if not name.startswith("honest-")}
+    honest = {name.removeprefix("honest-"): each for name, each in by_name.items() if name.startswith("honest-")}
+    return Batch(backend, roots, {slug: each for slug, (_, each) in problem_sets.items()}, journal, bait, results, honest)
 
 
 def shown_to_students(batch: Batch, record: Record) -> list[str]:
@@ -350,7 +350,7 @@ OBEYED = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u20
 @pytest.mark.slow
 def test_the_table_holds_nothing_that_a_terminal_obeys(batch: Batch) -> None:
     text = io.StringIO()
-    stored = [one for one in batch.results.values() if one.record.provenance.problem_set == "tiny"]
+    stored = [each for each in batch.results.values() if each.record.provenance.problem_set == "tiny"]
     unreadable = [Unreadable("\x1b[2J\u202e=cmd", "\x1b]0;owned\x07")]
     Console(file=text, width=200, color_system=None).print(grades_table(batch.problem_sets["tiny"], stored, unreadable))
     # Tabs separate the columns where no terminal reads them; a text brings none of its own.
@@ -374,7 +374,7 @@ def test_attacks_on_the_tiny_course_earn_no_more_on_a_real_problem_set(
     """A few of them; `benchmarks/hostile_costs.py --on ps1` runs all."""
     needs(backend)
     roots = hostile_run.course_copies(tmp_path, bait.token, bait.mark)
-    problem_sets = {name: one for name, (_, one) in hostile_run.problem_sets(roots).items()}
+    problem_sets = {name: each for name, (_, each) in hostile_run.problem_sets(roots).items()}
     problem_set, journal = problem_sets[slug], tmp_path / "results"
     fill = {**bait.fill, "@COURSE@": str(roots[1]), "@JOURNAL@": str(journal)}
     chosen = hostile_run.sample(ATTACKS, 3, seed=zlib.crc32(slug.encode()))
@@ -384,7 +384,7 @@ def test_attacks_on_the_tiny_course_earn_no_more_on_a_real_problem_set(
     stored = hostile_run.grade_in_turn(
         roots[1], problem_set, attacks, journal, backend, neutral=neutral, share=0.25, every=len(attacks)
     )
-    _, first, *rest, last = [one.record for one in stored]
+    _, first, *rest, last = [each.record for each in stored]
     batch = Batch(backend, roots, problem_sets, journal, bait, {}, {})
     for record in rest:
         assert record.score <= first.score
@@ -456,8 +456,8 @@ assert len(INTAKE_FILES) + len(INTAKE_NAMES) == hostile_table.INTAKE_CASES
 def test_poisoned_name(tmp_path: Path, name: str) -> None:
     (tmp_path / "s001.py").write_bytes(HONEST)
     INTAKE_NAMES[name](tmp_path)
-    found, problems = find_submissions(tmp_path, "tiny")
-    assert [one.student for one in found] == ["s001"]
+    submissions, problems = find_submissions(tmp_path, "tiny")
+    assert [each.student for each in submissions] == ["s001"]
     assert len(problems) == 1
     assert problems[0].reason
     # What the table prints of it must be encodable and obeyed by no terminal.

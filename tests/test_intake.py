@@ -35,15 +35,15 @@ def put(path: Path, content: bytes = b"x = 1\n") -> Path:
 
 
 def students(place: Path) -> list[str]:
-    found, problems = find_submissions(place, "ps1")
+    submissions, problems = find_submissions(place, "ps1")
     assert problems == []
-    return [submission.student for submission in found]
+    return [submission.student for submission in submissions]
 
 
 def refused(place: Path) -> Unreadable:
     """The only thing in a folder, which is no submission."""
-    found, problems = find_submissions(place, "ps1")
-    assert found == []
+    submissions, problems = find_submissions(place, "ps1")
+    assert submissions == []
     (only,) = problems
     return only
 
@@ -53,9 +53,9 @@ def test_files_and_folders_are_found_and_sorted_by_student(tmp_path: Path) -> No
     put(tmp_path / "s02.ipynb", b"{}")
     put(tmp_path / "s03" / "ps1.py", b"y = 2\n")
     put(tmp_path / "s01" / "ps1.ipynb", b"[]")
-    found, problems = find_submissions(tmp_path, "ps1")
+    submissions, problems = find_submissions(tmp_path, "ps1")
     assert problems == []
-    assert found == [
+    assert submissions == [
         Submission("s01", "ps1.ipynb", b"[]"),
         Submission("s02", "ps1.ipynb", b"{}"),
         Submission("s03", "ps1.py", b"y = 2\n"),
@@ -75,8 +75,8 @@ def test_an_empty_folder_has_none(tmp_path: Path) -> None:
 
 def test_an_empty_file_is_a_submission_and_is_listed(tmp_path: Path) -> None:
     put(tmp_path / "s001.py", b"")
-    found, problems = find_submissions(tmp_path, "ps1")
-    assert found == [Submission("s001", "ps1.py", b"")]
+    submissions, problems = find_submissions(tmp_path, "ps1")
+    assert submissions == [Submission("s001", "ps1.py", b"")]
     assert problems == [Unreadable("s001.py", "empty")]
     assert problems[0].graded
 
@@ -171,8 +171,8 @@ def test_a_second_submission_of_a_student_is_refused(tmp_path: Path) -> None:
     put(tmp_path / "s001.ipynb", b"{}")
     put(tmp_path / "s001.py")
     put(tmp_path / "s001" / "ps1.py")
-    found, problems = find_submissions(tmp_path, "ps1")
-    assert len(found) == 1
+    submissions, problems = find_submissions(tmp_path, "ps1")
+    assert len(submissions) == 1
     assert len(problems) == 2
     assert {problem.reason for problem in problems} == {"a second submission of s001; keep one of them"}
 
@@ -223,8 +223,8 @@ def test_one_bad_entry_does_not_hide_the_good_ones(tmp_path: Path) -> None:
     put(tmp_path / "s001.py")
     put(tmp_path / "bad name.py")
     put(tmp_path / "s003.py")
-    found, problems = find_submissions(tmp_path, "ps1")
-    assert [submission.student for submission in found] == ["s001", "s003"]
+    submissions, problems = find_submissions(tmp_path, "ps1")
+    assert [submission.student for submission in submissions] == ["s001", "s003"]
     assert len(problems) == 1
 
 
@@ -248,66 +248,68 @@ def test_the_fingerprint_depends_on_form_and_content_and_not_on_the_student() ->
 def a_class() -> list[Submission]:
     """Twelve students, both forms, one of them with three attempts."""
     minutes = [NOON + datetime.timedelta(minutes=number) for number in range(20)]
-    found = [
+    submissions = [
         Submission(f"s{number:03d}", "ps1.py" if number % 3 else "ps1.ipynb", b"answer = %d\r\n" % number, minutes[number])
         for number in range(1, 13)
     ]
     again = [Submission("s004", "ps1.py", b"better\n", minutes[13]), Submission("s004", "ps1.py", b"best\n", minutes[14])]
-    return found + again
+    return submissions + again
 
 
-def plain(found: list[Submission]) -> list[tuple[str, str, bytes]]:
-    return [(one.student, one.filename, one.source) for one in found]
+def plain(submissions: list[Submission]) -> list[tuple[str, str, bytes]]:
+    return [(each.student, each.filename, each.source) for each in submissions]
 
 
 @pytest.mark.parametrize("name", forms.MAKERS)
 def test_every_form_gives_the_same_class(tmp_path: Path, name: str) -> None:
     everything = a_class()
     place = forms.MAKERS[name](tmp_path, everything)
-    roster = read_roster(forms.make_roster(tmp_path, [one.student for one in everything]))
-    found, problems = find_submissions(place, "ps1", roster)
+    roster = read_roster(forms.make_roster(tmp_path, [each.student for each in everything]))
+    submissions, problems = find_submissions(place, "ps1", roster)
     assert problems == []
-    wanted = sorted(everything, key=lambda one: one.student)
+    wanted = sorted(everything, key=lambda each: each.student)
     if "Gradescope" not in name:  # no other platform gives earlier attempts
-        wanted = list({one.student: one for one in wanted}.values())
-    assert plain(found) == plain(wanted)
-    times = {one.submitted for one in found}
+        wanted = list({each.student: each for each in wanted}.values())
+    assert plain(submissions) == plain(wanted)
+    times = {each.submitted for each in submissions}
     if name.startswith(("Gradescope", "nbgrader", "git")):
-        assert [one.submitted for one in found] == [one.submitted for one in wanted]
+        assert [each.submitted for each in submissions] == [each.submitted for each in wanted]
     else:
         assert times == {None}
-    assert all(one.origin.startswith(f"{place.name}: ") for one in found)
+    assert all(each.origin.startswith(f"{place.name}: ") for each in submissions)
 
 
 @pytest.mark.parametrize("name", ["nbgrader", "git clones"])
 def test_a_time_that_its_author_can_set_is_marked(tmp_path: Path, name: str) -> None:
-    found, _ = find_submissions(forms.MAKERS[name](tmp_path, a_class()), "ps1")
-    assert all("its author" in one.origin for one in found)
+    submissions, _ = find_submissions(forms.MAKERS[name](tmp_path, a_class()), "ps1")
+    assert all("its author" in each.origin for each in submissions)
 
 
 def test_attempts_come_back_in_the_order_of_time(tmp_path: Path) -> None:
     early, late = (
         Submission("s001", "ps1.py", text, NOON + datetime.timedelta(days=days)) for text, days in ((b"1", 0), (b"2", 1))
     )
-    found, _ = find_submissions(
+    submissions, _ = find_submissions(
         forms.make_gradescope_zip(tmp_path, [late, early]), "ps1", read_roster(forms.make_roster(tmp_path, ["s001"]))
     )
-    assert [one.source for one in found] == [b"1", b"2"]
+    assert [each.source for each in submissions] == [b"1", b"2"]
 
 
 def test_without_a_roster_the_platforms_id_is_the_student(tmp_path: Path) -> None:
-    one = [Submission("s001", "ps1.py", b"x")]
-    assert students(forms.make_canvas_zip(tmp_path, one)) == ["canvas-70001"]
-    assert students(forms.make_moodle_zip(tmp_path, one)) == ["moodle-1500001"]
-    assert students(forms.make_clones(tmp_path, one)) == ["ps1-git-s001"]
-    found, problems = find_submissions(forms.make_flat_folder(tmp_path, one), "ps1")
-    assert [submission.student for submission in found] == ["s001"]
+    each = [Submission("s001", "ps1.py", b"x")]
+    assert students(forms.make_canvas_zip(tmp_path, each)) == ["canvas-70001"]
+    assert students(forms.make_moodle_zip(tmp_path, each)) == ["moodle-1500001"]
+    assert students(forms.make_clones(tmp_path, each)) == ["ps1-git-s001"]
+    submissions, problems = find_submissions(forms.make_flat_folder(tmp_path, each), "ps1")
+    assert [submission.student for submission in submissions] == ["s001"]
     assert problems == []
 
 
 def test_an_email_address_is_no_id(tmp_path: Path) -> None:
-    found, problems = find_submissions(forms.make_gradescope_folder(tmp_path, [Submission("s001", "ps1.py", b"x")]), "ps1")
-    assert found == []
+    submissions, problems = find_submissions(
+        forms.make_gradescope_folder(tmp_path, [Submission("s001", "ps1.py", b"x")]), "ps1"
+    )
+    assert submissions == []
     reason = "a roster must tell whose it is: s001@example.edu; write it into roster.csv, column `gradescope`"
     assert problems == [Unreadable("submission_300000/ps1.py", reason)]
     assert problems[0].content == b"x"
@@ -317,9 +319,9 @@ def test_an_email_address_is_no_id(tmp_path: Path) -> None:
 def test_who_is_not_in_the_roster_is_listed_with_what_was_handed_in(tmp_path: Path, name: str) -> None:
     place = forms.MAKERS[name](tmp_path, a_class())
     roster = read_roster(forms.make_roster(tmp_path, [f"s{number:03d}" for number in range(2, 13)]))
-    found, problems = find_submissions(place, "ps1", roster)
-    assert "s001" not in {one.student for one in found}
-    assert len({one.student for one in found}) == 11
+    submissions, problems = find_submissions(place, "ps1", roster)
+    assert "s001" not in {each.student for each in submissions}
+    assert len({each.student for each in submissions}) == 11
     (problem,) = problems
     assert problem.reason.startswith("not in the roster: ")
 
@@ -330,9 +332,9 @@ def test_who_is_not_in_the_roster_is_listed_with_what_was_handed_in(tmp_path: Pa
 def canvas(folder: Path, *names: str) -> tuple[list[Submission], list[Unreadable]]:
     # Two honest neighbours, so that the archive is Canvas's whatever the names are.
     members = {name: name.encode() for name in ("a_1_11_ps1.py", "b_2_12_ps1.py", "c_3_13_ps1.py", *names)}
-    found, problems = find_submissions(forms.zipped(folder / "canvas.zip", members), "ps1")
-    assert [one.student for one in found[:3]] == ["canvas-1", "canvas-2", "canvas-3"]
-    return found[3:], problems
+    submissions, problems = find_submissions(forms.zipped(folder / "canvas.zip", members), "ps1")
+    assert [each.student for each in submissions[:3]] == ["canvas-1", "canvas-2", "canvas-3"]
+    return submissions[3:], problems
 
 
 @pytest.mark.parametrize(
@@ -348,16 +350,16 @@ def canvas(folder: Path, *names: str) -> tuple[list[Submission], list[Unreadable
     ],
 )
 def test_canvas_names_are_understood(tmp_path: Path, name: str, student: str, filename: str) -> None:
-    found, problems = canvas(tmp_path, name)
+    submissions, problems = canvas(tmp_path, name)
     assert problems == []
-    assert found == [Submission(student, filename, name.encode())]
+    assert submissions == [Submission(student, filename, name.encode())]
 
 
 @pytest.mark.parametrize("name", ["d_LATE_4_14_ps1.py", "d_late_4_14_ps1-1.py", "LATE_anon_Xy12z_14_ps1.py"])
 def test_what_canvas_marks_late_is_graded_and_listed(tmp_path: Path, name: str) -> None:
-    (found,), (problem,) = canvas(tmp_path, name)
-    assert found.submitted is None
-    assert "marked late" in found.origin
+    (submission,), (problem,) = canvas(tmp_path, name)
+    assert submission.submitted is None
+    assert "marked late" in submission.origin
     assert problem == Unreadable(name, "marked late, but no time is given; a penalty is yours to give")
     assert problem.graded
 
@@ -370,8 +372,8 @@ def test_what_canvas_marks_late_is_graded_and_listed(tmp_path: Path, name: str) 
     ],
 )  # fmt: skip
 def test_what_is_not_asked_for_is_listed_with_its_bytes(tmp_path: Path, name: str) -> None:
-    found, (problem,) = canvas(tmp_path, name)
-    assert found == []
+    submissions, (problem,) = canvas(tmp_path, name)
+    assert submissions == []
     assert problem.name == name
     assert problem.content == name.encode()
     assert not problem.graded
@@ -386,21 +388,21 @@ def test_what_is_not_asked_for_is_listed_with_its_bytes(tmp_path: Path, name: st
     ],
 )
 def test_nobody_hands_in_for_somebody_else(tmp_path: Path, name: str) -> None:
-    found, (problem,) = canvas(tmp_path, name)
-    assert found == []
+    submissions, (problem,) = canvas(tmp_path, name)
+    assert submissions == []
     assert "one is needed" in problem.reason
 
 
 def test_of_two_files_of_one_student_none_is_chosen(tmp_path: Path) -> None:
-    found, problems = canvas(tmp_path, "d_4_14_ps1.py", "d_4_15_ps1.ipynb")
-    assert found == []
+    submissions, problems = canvas(tmp_path, "d_4_14_ps1.py", "d_4_15_ps1.ipynb")
+    assert submissions == []
     assert {problem.name for problem in problems} == {"d_4_14_ps1.py", "d_4_15_ps1.ipynb"}
     assert {problem.reason for problem in problems} == {"both ps1.py and ps1.ipynb are in it; one is needed"}
 
 
 def test_what_lies_beside_an_answer_is_listed(tmp_path: Path) -> None:
-    (found,), (problem,) = canvas(tmp_path, "d_4_14_ps1.py", "d_4_15_figure.png")
-    assert found.student == "canvas-4"
+    (submission,), (problem,) = canvas(tmp_path, "d_4_14_ps1.py", "d_4_15_figure.png")
+    assert submission.student == "canvas-4"
     assert problem == Unreadable("d_4_15_figure.png", "beside the answer of canvas-4; not graded")
 
 
@@ -409,8 +411,8 @@ def test_what_lies_beside_an_answer_is_listed(tmp_path: Path) -> None:
 
 def test_in_moodle_nobody_hands_in_for_somebody_else(tmp_path: Path) -> None:
     name = "Student a_7_assignsubmission_file_x_8_assignsubmission_file_ps1.py"
-    found, (problem,) = find_submissions(forms.zipped(tmp_path / "m.zip", {name: b"x"}), "ps1")
-    assert found == []
+    submissions, (problem,) = find_submissions(forms.zipped(tmp_path / "m.zip", {name: b"x"}), "ps1")
+    assert submissions == []
     assert problem.name == name
 
 
@@ -422,16 +424,22 @@ def test_moodle_forms_and_what_students_type(tmp_path: Path) -> None:
         "Student c_10_assignsubmission_onlinetext_/onlinetext.html": b"4",
         "Student d_11_assignsubmission_file_/": b"",
     }
-    found, problems = find_submissions(forms.zipped(tmp_path / "m.zip", members), "ps1")
-    assert {(one.student, one.source) for one in found} == {("moodle-7", b"1"), ("moodle-8", b"2"), ("moodle-9", b"3")}
+    submissions, problems = find_submissions(forms.zipped(tmp_path / "m.zip", members), "ps1")
+    assert {(each.student, each.source) for each in submissions} == {
+        ("moodle-7", b"1"),
+        ("moodle-8", b"2"),
+        ("moodle-9", b"3"),
+    }
     assert [problem.name.partition("_")[0] for problem in problems] == ["Student c", "Student d"]
     assert problems[0].content == b"4"
 
 
 def test_in_moodle_a_roster_may_hold_names(tmp_path: Path) -> None:
     roster = Roster(("s001",), {"moodle": {"student s001": "s001"}})
-    found, problems = find_submissions(forms.make_moodle_zip(tmp_path, [Submission("s001", "ps1.py", b"x")]), "ps1", roster)
-    assert [one.student for one in found] == ["s001"]
+    submissions, problems = find_submissions(
+        forms.make_moodle_zip(tmp_path, [Submission("s001", "ps1.py", b"x")]), "ps1", roster
+    )
+    assert [each.student for each in submissions] == ["s001"]
     assert problems == []
 
 
@@ -460,15 +468,15 @@ ONE = "submission_1:\n  :submitters:\n  - :sid: s001\n  :created_at: {}\n"
     ],
 )
 def test_times_are_read_in_every_way_they_are_written(tmp_path: Path, written: str, hour: int | None) -> None:
-    (found,), problems = gradescope(tmp_path, ONE.format(written), "submission_1/ps1.py")
+    (submission,), problems = gradescope(tmp_path, ONE.format(written), "submission_1/ps1.py")
     assert problems == []
-    assert (found.submitted and found.submitted.hour) == hour
+    assert (submission.submitted and submission.submitted.hour) == hour
 
 
 @pytest.mark.parametrize("written", ["yesterday", "[1, 2]", "0001-01-01 00:00:00 +14:00", "2026-09-20 12:00 Mars/North"])
 def test_a_time_that_cannot_be_read_is_listed(tmp_path: Path, written: str) -> None:
-    (found,), (problem,) = gradescope(tmp_path, ONE.format(written), "submission_1/ps1.py")
-    assert found.submitted is None
+    (submission,), (problem,) = gradescope(tmp_path, ONE.format(written), "submission_1/ps1.py")
+    assert submission.submitted is None
     assert problem.graded
     assert problem.student == "s001"
     assert re.fullmatch("its time in submission_metadata.yml.*, so it counts as in time; correct it there and grade again",
@@ -479,20 +487,20 @@ def test_a_time_that_was_handed_in_is_no_time(tmp_path: Path) -> None:
     back = b"2026-01-01 00:00:00 UTC"
     for place in ("submission_1/timestamp.txt", "submission_1/ps1/timestamp.txt"):
         put(tmp_path / "export" / place, back)
-    (found,), _ = gradescope(tmp_path, ONE.format("2026-09-20 12:00:00 Z"), "submission_1/ps1/ps1.py")
-    assert found.submitted == NOON
+    (submission,), _ = gradescope(tmp_path, ONE.format("2026-09-20 12:00:00 Z"), "submission_1/ps1/ps1.py")
+    assert submission.submitted == NOON
     put(tmp_path / "folders/s001/timestamp.txt", back)
     put(tmp_path / "folders/s001/ps1.py")
     prefix = "Student s001_1_assignsubmission_file_/ps1"
     moodle = forms.zipped(tmp_path / "m.zip", {f"{prefix}/ps1.py": b"x", f"{prefix}/timestamp.txt": back})
-    for one in (tmp_path / "folders", moodle):
-        assert [found.submitted for found in find_submissions(one, "ps1")[0]] == [None]
+    for each in (tmp_path / "folders", moodle):
+        assert [submission.submitted for submission in find_submissions(each, "ps1")[0]] == [None]
 
 
 def test_group_work_is_each_students_submission(tmp_path: Path) -> None:
     metadata = "submission_1:\n  :submitters:\n  - :sid: s001\n  - :sid: s002\n"
-    found, problems = gradescope(tmp_path, metadata, "submission_1/ps1.py")
-    assert [one.student for one in found] == ["s001", "s002"]
+    submissions, problems = gradescope(tmp_path, metadata, "submission_1/ps1.py")
+    assert [each.student for each in submissions] == ["s001", "s002"]
     assert problems == []
 
 
@@ -502,10 +510,10 @@ def test_an_earlier_attempt_of_a_group_is_of_those_who_made_it(tmp_path: Path) -
         "  - :id: 1\n    :submitters:\n    - :sid: s001\n    - :sid: s009\n"
         "  - :id: 2\n    :created_at: 2026-09-20 12:00:00 Z\n"
     )
-    found, problems = gradescope(tmp_path, metadata, *(f"submission_{number}/ps1.py" for number in (1, 2, 3)))
+    submissions, problems = gradescope(tmp_path, metadata, *(f"submission_{number}/ps1.py" for number in (1, 2, 3)))
     assert problems == []
     of = {
-        number: [one.student for one in found if one.source.decode() == f"submission_{number}/ps1.py"]
+        number: [each.student for each in submissions if each.source.decode() == f"submission_{number}/ps1.py"]
         for number in (1, 2, 3)
     }
     # Where the metadata does not say whose an attempt was, it is that of those who hand it in today.
@@ -514,8 +522,10 @@ def test_an_earlier_attempt_of_a_group_is_of_those_who_made_it(tmp_path: Path) -
 
 def test_what_the_metadata_and_the_folders_disagree_on_is_listed(tmp_path: Path) -> None:
     metadata = ONE.format("") + ONE.format("").replace("_1", "_2")
-    found, problems = gradescope(tmp_path, metadata, "submission_1/ps1.py", "submission_3/ps1.py", "submission_1/notes.txt")
-    assert [one.student for one in found] == ["s001"]
+    submissions, problems = gradescope(
+        tmp_path, metadata, "submission_1/ps1.py", "submission_3/ps1.py", "submission_1/notes.txt"
+    )
+    assert [each.student for each in submissions] == ["s001"]
     assert {problem.name for problem in problems} == {"submission_2", "submission_3/ps1.py", "submission_1/notes.txt"}
 
 
@@ -536,8 +546,8 @@ def test_what_the_metadata_and_the_folders_disagree_on_is_listed(tmp_path: Path)
     ids=lambda text: repr(text)[:30],
 )
 def test_metadata_that_is_wrong_costs_no_file(tmp_path: Path, metadata: str) -> None:
-    found, problems = gradescope(tmp_path, metadata, "submission_1/ps1.py")
-    assert found == []
+    submissions, problems = gradescope(tmp_path, metadata, "submission_1/ps1.py")
+    assert submissions == []
     assert ("submission_1/ps1.py", b"submission_1/ps1.py") in {(problem.name, problem.content) for problem in problems}
 
 
@@ -546,8 +556,8 @@ def test_metadata_cannot_make_anything_but_text(tmp_path: Path) -> None:
         f"{new}: &{new} [*{old}, *{old}]\n" for old, new in zip("abcdefghijk", "bcdefghijkl", strict=True)
     )
     metadata = ONE.format("!!python/object/apply:os.system [exit]") + bomb
-    found, problems = gradescope(tmp_path, metadata, "submission_1/ps1.py")
-    assert [one.submitted for one in found] == [None]
+    submissions, problems = gradescope(tmp_path, metadata, "submission_1/ps1.py")
+    assert [each.submitted for each in submissions] == [None]
     assert [problem.graded for problem in problems] == [True]
 
 
@@ -565,8 +575,8 @@ def test_another_problem_sets_commit_makes_nobody_late(tmp_path: Path) -> None:
     later = NOON + datetime.timedelta(days=30)
     clone(tmp_path, Submission("s001", "ps1.py", b"1", NOON), Submission("s001", "ps2.py", b"2", later))
     for module, time in (("ps1", NOON), ("ps2", later)):
-        (found,), _ = find_submissions(tmp_path / "clones", module)
-        assert found.submitted == time
+        (submission,), _ = find_submissions(tmp_path / "clones", module)
+        assert submission.submitted == time
 
 
 def test_packed_and_detached_repositories_tell_their_time(tmp_path: Path) -> None:
@@ -592,8 +602,8 @@ def test_a_repository_runs_nothing(tmp_path: Path) -> None:
             f'[remote "origin"]\n\turl = ext::{trap}\n\tpromisor = true\n\tuploadpack = {trap}\n'
         )
     put(place / ".gitattributes", b"* diff=x filter=x\n")
-    (found,), _ = find_submissions(tmp_path / "clones", "ps1")
-    assert found.submitted == NOON
+    (submission,), _ = find_submissions(tmp_path / "clones", "ps1")
+    assert submission.submitted == NOON
     assert not sprung.exists()
     # The trap does work where git is asked in the repository itself.
     subprocess.run(["git", "-C", str(place), "status"], check=False, capture_output=True)
@@ -622,8 +632,8 @@ def test_a_repository_that_tells_no_time_still_has_a_submission(tmp_path: Path, 
             git.symlink_to(tmp_path / "elsewhere")
         else:
             git.write_text(f"gitdir: {tmp_path}/elsewhere\n")
-    (found,), (problem,) = find_submissions(tmp_path / "clones", "ps1")
-    assert (found.source, found.submitted) == (b"1", None)
+    (submission,), (problem,) = find_submissions(tmp_path / "clones", "ps1")
+    assert (submission.source, submission.submitted) == (b"1", None)
     assert problem.graded
     assert problem.reason.endswith("so it counts as in time; clone it again and grade again")
 
@@ -634,8 +644,8 @@ def test_a_repository_that_tells_no_time_still_has_a_submission(tmp_path: Path, 
 def test_another_problem_sets_notebook_is_graded_and_listed(tmp_path: Path) -> None:
     put(tmp_path / "s001.ipynb", b'{"cells": ["def self_attention("]}')
     put(tmp_path / "s002.py", b"def softmax(): ...")
-    found, (problem,) = find_submissions(tmp_path, "ps1", names=["mix", "softmax"])
-    assert [one.student for one in found] == ["s001", "s002"]
+    submissions, (problem,) = find_submissions(tmp_path, "ps1", names=["mix", "softmax"])
+    assert [each.student for each in submissions] == ["s001", "s002"]
     assert problem.name == "s001.ipynb"
     assert "another problem set's" in problem.reason
     assert problem.graded
@@ -658,9 +668,9 @@ def cells(*more: object, **notebook: object) -> bytes:
 )
 def test_an_odd_notebook_goes_to_the_guest_whole_and_is_run(tmp_path: Path, source: bytes) -> None:
     put(tmp_path / "s001.ipynb", source)
-    (found,), problems = find_submissions(tmp_path, "ps1")
+    (submission,), problems = find_submissions(tmp_path, "ps1")
     assert problems == []
-    namespace, report = loading.load(found.filename, found.source)
+    namespace, report = loading.load(submission.filename, submission.source)
     assert (namespace["mix"], report["problems"]) == (1, [])
 
 
@@ -669,8 +679,8 @@ def test_a_notebook_with_deeply_nested_outputs_is_a_problem_of_the_submission(tm
         tmp_path / "s001.ipynb",
         cells(metadata={"deep": 0}).replace(b'"deep": 0', b'"deep": ' + b"[" * 200_000 + b"]" * 200_000),
     )
-    (found,), _ = find_submissions(tmp_path, "ps1")
-    _, report = loading.load(found.filename, found.source)
+    (submission,), _ = find_submissions(tmp_path, "ps1")
+    _, report = loading.load(submission.filename, submission.source)
     assert "not a notebook that can be read" in report["problems"][0]["message"]
 
 
@@ -685,8 +695,8 @@ def test_a_wrapping_folder_is_looked_into(tmp_path: Path) -> None:
 
 def test_a_zip_of_files_and_folders_is_a_folder(tmp_path: Path) -> None:
     members = {"s001.py": b"1", "s002/ps1.ipynb": b"2", "s002/notes.txt": b"3", "__MACOSX/._s001.py": b"", "s003/": b""}
-    found, problems = find_submissions(forms.zipped(tmp_path / "x.zip", members), "ps1")
-    assert plain(found) == [("s001", "ps1.py", b"1"), ("s002", "ps1.ipynb", b"2")]
+    submissions, problems = find_submissions(forms.zipped(tmp_path / "x.zip", members), "ps1")
+    assert plain(submissions) == [("s001", "ps1.py", b"1"), ("s002", "ps1.ipynb", b"2")]
     assert {problem.name for problem in problems} == {"s002/notes.txt", "s003"}
 
 
@@ -694,8 +704,8 @@ def test_a_zip_with_entries_for_its_folders_is_the_same_as_one_without(tmp_path:
     # As `zip -r` and most file managers write it.
     folders = dict.fromkeys(["s001/", "s001/ps1/", "s002/", "s003/"], b"")
     members = {**folders, "s001/ps1/ps1.py": b"1", "s002/ps1.py": b"2"}
-    found, problems = find_submissions(forms.zipped(tmp_path / "x.zip", members), "ps1")
-    assert plain(found) == [("s001", "ps1.py", b"1"), ("s002", "ps1.py", b"2")]
+    submissions, problems = find_submissions(forms.zipped(tmp_path / "x.zip", members), "ps1")
+    assert plain(submissions) == [("s001", "ps1.py", b"1"), ("s002", "ps1.py", b"2")]
     assert [problem.name for problem in problems] == ["s003"]
 
 
@@ -775,8 +785,8 @@ def test_a_hostile_member_costs_itself_alone(tmp_path: Path, name: str, monkeypa
         archive.writestr("s001.py", b"honest")
         write(archive)
         archive.writestr("s003/ps1.py", b"honest too")
-    found, (problem,) = find_submissions(tmp_path / "x.zip", "ps1")
-    assert plain(found) == [("s001", "ps1.py", b"honest"), ("s003", "ps1.py", b"honest too")]
+    submissions, (problem,) = find_submissions(tmp_path / "x.zip", "ps1")
+    assert plain(submissions) == [("s001", "ps1.py", b"honest"), ("s003", "ps1.py", b"honest too")]
     assert re.search(reason, problem.reason), problem
     assert problem.name.isprintable()
     assert [path.name for path in tmp_path.iterdir()] == ["x.zip"]
@@ -800,8 +810,8 @@ def test_a_member_that_lies_costs_itself_alone(tmp_path: Path, change: Callable[
         for name in ("s001.py", "s002.py", "s003.py"):
             archive.writestr(name, b"content" if name == "s002.py" else b"honest")
     place = put(tmp_path / "x.zip", change(data.getvalue()))
-    found, (problem,) = find_submissions(place, "ps1")
-    assert plain(found) == [("s001", "ps1.py", b"honest"), ("s003", "ps1.py", b"honest")]
+    submissions, (problem,) = find_submissions(place, "ps1")
+    assert plain(submissions) == [("s001", "ps1.py", b"honest"), ("s003", "ps1.py", b"honest")]
     assert problem.name == "s002.py"
     assert reason in problem.reason
 
@@ -811,8 +821,8 @@ def test_of_entries_with_one_name_none_is_believed(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
         archive.writestr("s001.py", b"honest")
         twice(archive)
-    found, problems = find_submissions(tmp_path / "x.zip", "ps1")
-    assert plain(found) == [("s001", "ps1.py", b"honest")]
+    submissions, problems = find_submissions(tmp_path / "x.zip", "ps1")
+    assert plain(submissions) == [("s001", "ps1.py", b"honest")]
     assert [(problem.name, problem.reason, problem.content) for problem in problems] == [
         ("s002.py", "the archive has 2 entries of this name", content) for content in (b"1", b"2")
     ]
@@ -822,8 +832,8 @@ def test_of_entries_with_one_name_none_is_believed(tmp_path: Path) -> None:
     "content", [b"", b"no archive", b"PK\5\6" + bytes(18), b"PK\5\6" + b"\xff" * 18, b"PK\3\4" * 100, b"\xff" * 70_000]
 )
 def test_what_is_no_archive_is_listed(tmp_path: Path, content: bytes) -> None:
-    found, problems = find_submissions(put(tmp_path / "x.zip", content), "ps1")
-    assert found == []
+    submissions, problems = find_submissions(put(tmp_path / "x.zip", content), "ps1")
+    assert submissions == []
     assert all(problem.name == "x.zip" for problem in problems)
     if content != b"PK\5\6" + bytes(18):  # an archive of nothing
         assert problems
@@ -833,17 +843,17 @@ def test_an_archive_has_bounds_as_a_whole(tmp_path: Path, monkeypatch: pytest.Mo
     place = forms.zipped(tmp_path / "x.zip", {f"s{number:03d}.py": b"x" * 1000 for number in range(100)})
     with monkeypatch.context() as patch:
         patch.setattr(entries, "MAX_ENTRIES", 99)
-        found, (problem,) = find_submissions(place, "ps1")
-        assert found == []
+        submissions, (problem,) = find_submissions(place, "ps1")
+        assert submissions == []
         assert "more than 99 entries" in problem.reason
     with monkeypatch.context() as patch:
         patch.setattr(entries, "MAX_DIRECTORY_BYTES", 5000)
-        found, (problem,) = find_submissions(place, "ps1")
-        assert found == []
+        submissions, (problem,) = find_submissions(place, "ps1")
+        assert submissions == []
         assert "too long" in problem.reason
     monkeypatch.setattr(entries, "MAX_TOTAL_BYTES", 50_000)
-    found, problems = find_submissions(place, "ps1")
-    assert (len(found), len(problems)) == (50, 50)
+    submissions, problems = find_submissions(place, "ps1")
+    assert (len(submissions), len(problems)) == (50, 50)
 
 
 NAMES = st.one_of(
@@ -869,13 +879,13 @@ def test_nothing_in_an_archive_is_lost(tmp_path_factory: pytest.TempPathFactory,
             except (UnicodeEncodeError, ValueError):
                 continue
             written[entries.shown(name)] += 1
-    found, problems = find_submissions(place, "ps1")
-    told = Counter(one.origin.removeprefix("random.zip: ").partition(" (")[0] for one in found)
+    submissions, problems = find_submissions(place, "ps1")
+    told = Counter(each.origin.removeprefix("random.zip: ").partition(" (")[0] for each in submissions)
     told += Counter(problem.name for problem in problems if not problem.graded)
     # A folder's own entry is told by what is in it; Gradescope's metadata is no submission, nor what a program left there.
     for name in written:
         left = any(map(entries.is_housekeeping, name.split("/")))
-        assert told[name] or told[name.rstrip("/")] or left or name.endswith(("/", "submission_metadata.yml")), name
+        assert told[name] or told[name.rstrip("/\\")] or left or name.endswith(("/", "submission_metadata.yml")), name
 
 
 @settings(max_examples=150)
@@ -887,8 +897,8 @@ def test_a_damaged_archive_is_never_an_error(tmp_path_factory: pytest.TempPathFa
     for _ in range(data.draw(st.integers(1, 6))):
         content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
     place.write_bytes(content[: data.draw(st.integers(0, len(content)))] if data.draw(st.booleans()) else content)
-    found, problems = find_submissions(place, "ps1")
-    assert found or problems
+    submissions, problems = find_submissions(place, "ps1")
+    assert submissions or problems
 
 
 # --- the roster
@@ -899,13 +909,13 @@ def roster(folder: Path, content: bytes | str) -> Roster:
 
 
 def test_a_roster_maps_users_to_students(tmp_path: Path) -> None:
-    found = roster(tmp_path, "student,section,canvas,gradescope\n s001 ,A,17,S001@example.edu\ns002,A,18,\n\n")
-    assert found.students == ("s001", "s002")
-    assert found.student("canvas", ["17"]) == "s001"
-    assert found.student("gradescope", ["", "s001@EXAMPLE.edu"]) == "s001"
-    assert found.student("moodle", ["s002"]) == "s002"  # no column: the platform may know our ids
-    assert found.student("canvas", ["s002"]) is None  # a column: only what stands in it
-    assert found.student("canvas", [""]) is None
+    submissions = roster(tmp_path, "student,section,canvas,gradescope\n s001 ,A,17,S001@example.edu\ns002,A,18,\n\n")
+    assert submissions.students == ("s001", "s002")
+    assert submissions.student("canvas", ["17"]) == "s001"
+    assert submissions.student("gradescope", ["", "s001@EXAMPLE.edu"]) == "s001"
+    assert submissions.student("moodle", ["s002"]) == "s002"  # no column: the platform may know our ids
+    assert submissions.student("canvas", ["s002"]) is None  # a column: only what stands in it
+    assert submissions.student("canvas", [""]) is None
 
 
 def test_a_spreadsheets_byte_order_mark_does_not_matter(tmp_path: Path) -> None:

@@ -73,12 +73,12 @@ def test_one_students_own_folder_is_nobody_elses(
     own = {"ps1.py": b"mine = 1\n"} if honest else {}
     files = {f"s001/{name}": content for name, content in {**own, **DISGUISES[disguise]}.items()}
     place = on_disk(tmp_path / "class", files) if form == "folder" else packed(tmp_path, files)
-    found, problems = find_submissions(place, "ps1", roster)
-    assert {submission.student for submission in found} <= {"s001"}
-    assert [submission.submitted for submission in found] == [None] * len(found)
+    submissions, problems = find_submissions(place, "ps1", roster)
+    assert {submission.student for submission in submissions} <= {"s001"}
+    assert [submission.submitted for submission in submissions] == [None] * len(submissions)
     if honest:
-        assert [submission.source for submission in found] == [b"mine = 1\n"]
-    elif not found:
+        assert [submission.source for submission in submissions] == [b"mine = 1\n"]
+    elif not submissions:
         assert {problem.student for problem in problems} == {"s001"}
 
 
@@ -90,32 +90,32 @@ def test_one_students_clone_is_nobody_elses(tmp_path: Path, disguise: str, name:
     place.mkdir(parents=True)
     forms.make_repository(place, [Submission("s001", "ps1.py", b"mine = 1\n")])
     on_disk(place, DISGUISES[disguise])
-    found, _ = find_submissions(tmp_path / "clones", "ps1", roster)
-    assert {submission.source for submission in found} <= {b"mine = 1\n"}
-    found, _ = find_submissions(place, "ps1", roster)  # the clone itself as the place
-    assert {submission.source for submission in found} <= {b"mine = 1\n"}
+    submissions, _ = find_submissions(tmp_path / "clones", "ps1", roster)
+    assert {submission.source for submission in submissions} <= {b"mine = 1\n"}
+    submissions, _ = find_submissions(place, "ps1", roster)  # the clone itself as the place
+    assert {submission.source for submission in submissions} <= {b"mine = 1\n"}
 
 
 @pytest.mark.parametrize("disguise", [name for name in DISGUISES if "two" in name])
 def test_a_repository_in_a_zip_is_nobody_elses(tmp_path: Path, disguise: str) -> None:
     files = {f"my work/{name}": content for name, content in {".git/HEAD": b"x", **DISGUISES[disguise]}.items()}
-    found, _ = find_submissions(packed(tmp_path, files), "ps1", ROSTER)
-    assert found == []
+    submissions, _ = find_submissions(packed(tmp_path, files), "ps1", ROSTER)
+    assert submissions == []
 
 
 @pytest.mark.parametrize("disguise", [name for name in DISGUISES if "two" in name])
 def test_the_place_may_be_a_students_folder(tmp_path: Path, disguise: str) -> None:
     place = on_disk(tmp_path / "s001", {"ps1.py": b"mine = 1\n", **DISGUISES[disguise]})
-    found, _ = find_submissions(place, "ps1", ROSTER)
-    assert [(submission.student, submission.source) for submission in found] == [("s001", b"mine = 1\n")]
+    submissions, _ = find_submissions(place, "ps1", ROSTER)
+    assert [(submission.student, submission.source) for submission in submissions] == [("s001", b"mine = 1\n")]
 
 
 def test_a_repository_that_is_named_as_moodle_names_folders_is_a_repository(tmp_path: Path) -> None:
     place = tmp_path / "clones" / "X_1500002_assignsubmission_file_"
     place.mkdir(parents=True)
     forms.make_repository(place, [Submission("s001", "ps1.py", b"x = 1\n")])
-    found, (problem,) = find_submissions(tmp_path / "clones", "ps1", ROSTER)
-    assert found == []
+    submissions, (problem,) = find_submissions(tmp_path / "clones", "ps1", ROSTER)
+    assert submissions == []
     assert problem.name == "X_1500002_assignsubmission_file_"
 
 
@@ -128,15 +128,15 @@ def test_a_wrapper_counts_if_it_holds_two_submissions_and_is_nobodys(tmp_path: P
     files = forms.members(maker(tmp_path, submissions[:count]))
     place = packed(tmp_path, {f"from the platform/{name.split('/', name.startswith('assignment'))[-1]}": content
                               for name, content in files.items()})  # fmt: skip
-    found, problems = find_submissions(place, "ps1", roster)
+    submissions, problems = find_submissions(place, "ps1", roster)
     name = maker.__name__.split("_")[1]
     if count == 2:
-        assert [submission.student for submission in found] == ["s001", "s002"]
+        assert [submission.student for submission in submissions] == ["s001", "s002"]
         assert problems == []
     else:
-        assert found == []
-    found, problems = find_submissions(place, "ps1", roster, form=name)
-    assert [submission.student for submission in found] == ["s001", "s002"][:count]
+        assert submissions == []
+    submissions, problems = find_submissions(place, "ps1", roster, form=name)
+    assert [submission.student for submission in submissions] == ["s001", "s002"][:count]
     assert problems == []
 
 
@@ -144,8 +144,8 @@ def test_without_a_roster_a_wrapper_that_may_be_a_student_is_listed_with_the_rem
     submissions = [Submission(f"s{number:03d}", "ps1.py", b"x = 1\n") for number in range(1, 4)]
     files = forms.members(forms.make_canvas_zip(tmp_path, submissions))
     place = packed(tmp_path, {f"download/{name}": content for name, content in files.items()})
-    found, problems = find_submissions(place, "ps1")
-    assert found == []
+    submissions, problems = find_submissions(place, "ps1")
+    assert submissions == []
     assert "if this is a Canvas download and no student's own folder, say `--form canvas`" in problems[0].reason
     assert len(find_submissions(place, "ps1", form="canvas")[0]) == 3
     # What unpacking Canvas's own submissions.zip makes is no student.
@@ -157,8 +157,8 @@ def test_a_genuine_export_of_one_is_admitted_by_its_form(tmp_path: Path) -> None
     when = datetime.datetime(2026, 9, 20, 12, tzinfo=datetime.UTC)
     place = forms.make_gradescope_zip(tmp_path, [Submission("s001", "ps1.py", b"x = 1\n", when)])
     roster = forms.read_makers_roster(tmp_path, ["s001"])
-    found, problems = find_submissions(place, "ps1", roster)
-    assert found == []
+    submissions, problems = find_submissions(place, "ps1", roster)
+    assert submissions == []
     assert all("--form gradescope" in problem.reason for problem in problems)
     (submission,), problems = find_submissions(place, "ps1", roster, form="gradescope")
     assert (submission.student, submission.submitted, problems) == ("s001", when, [])
@@ -168,8 +168,8 @@ def test_a_form_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     place = forms.make_canvas_zip(tmp_path, [Submission("s001", "ps1.py", b"x = 1\n")])
     with pytest.raises(FormError, match="there is no Gradescope export in it"):
         find_submissions(place, "ps1", form="gradescope")
-    found, problems = find_submissions(place, "ps1", form="students")
-    assert found == [Submission("students001_70001_9000001_ps1", "ps1.py", b"x = 1\n")]
+    submissions, problems = find_submissions(place, "ps1", form="students")
+    assert submissions == [Submission("students001_70001_9000001_ps1", "ps1.py", b"x = 1\n")]
     assert problems == []
 
 
@@ -180,8 +180,8 @@ def test_a_form_that_is_not_there_is_an_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize("roster", [None, ROSTER], ids=["no roster", "roster"])
 def test_a_single_students_folder_is_that_students(tmp_path: Path, inner: str, roster: Roster | None) -> None:
     place = on_disk(tmp_path / "s001", {inner: b"x = 1\n", "notes.txt": b""})
-    found, problems = find_submissions(place, "ps1", roster)
-    assert [submission.student for submission in found] == ["s001"]
+    submissions, problems = find_submissions(place, "ps1", roster)
+    assert [submission.student for submission in submissions] == ["s001"]
     assert problems == []
     zipped = forms.zipped(tmp_path / "s001.zip", {f"s001/{inner}": b"x = 1\n"})
     assert [submission.student for submission in find_submissions(zipped, "ps1", roster)[0]] == ["s001"]
@@ -192,8 +192,8 @@ def test_the_problem_sets_own_name_is_no_student(tmp_path: Path) -> None:
     place = on_disk(tmp_path / "ps1", {"ps1.py": b"x = 1\n"})
     assert find_submissions(place / "ps1.py", "ps1") == ([], [Unreadable("ps1.py", reason)])
     on_disk(place, {"s001.py": b"x = 1\n"})
-    found, problems = find_submissions(place, "ps1")
-    assert [submission.student for submission in found] == ["s001"]
+    submissions, problems = find_submissions(place, "ps1")
+    assert [submission.student for submission in submissions] == ["s001"]
     assert problems == [Unreadable("ps1.py", reason)]
 
 
@@ -208,8 +208,8 @@ def clones(folder: Path, names: Mapping[str, bytes]) -> Path:
 
 
 def test_clones_may_be_named_after_students_although_the_roster_knows_accounts(tmp_path: Path) -> None:
-    found, problems = find_submissions(clones(tmp_path, {"s001": b"1", "ps1-hexa": b"2", "deca": b"3"}), "ps1", ROSTER)
-    assert [(submission.student, submission.source) for submission in found] == [
+    submissions, problems = find_submissions(clones(tmp_path, {"s001": b"1", "ps1-hexa": b"2", "deca": b"3"}), "ps1", ROSTER)
+    assert [(submission.student, submission.source) for submission in submissions] == [
         ("s001", b"1"),
         ("s002", b"2"),
         ("s003", b"3"),
@@ -218,11 +218,11 @@ def test_clones_may_be_named_after_students_although_the_roster_knows_accounts(t
 
 
 def test_an_account_that_is_named_after_a_student_is_not_that_student(tmp_path: Path) -> None:
-    found, (problem,) = find_submissions(clones(tmp_path, {"ps1-s002": b"mine", "ps1-octo": b"1"}), "ps1", ROSTER)
-    assert [(submission.student, submission.source) for submission in found] == [("s001", b"1")]
+    submissions, (problem,) = find_submissions(clones(tmp_path, {"ps1-s002": b"mine", "ps1-octo": b"1"}), "ps1", ROSTER)
+    assert [(submission.student, submission.source) for submission in submissions] == [("s001", b"1")]
     assert problem.reason.startswith("not in the roster: ps1-s002, s002; add it to the column `github`")
-    found, (problem,) = find_submissions(clones(tmp_path / "bare", {"s002": b"mine", "hexa": b"2"}), "ps1", ROSTER)
-    assert [(submission.student, submission.source) for submission in found] == [("s002", b"2")]
+    submissions, (problem,) = find_submissions(clones(tmp_path / "bare", {"s002": b"mine", "hexa": b"2"}), "ps1", ROSTER)
+    assert [(submission.student, submission.source) for submission in submissions] == [("s002", b"2")]
     assert problem.reason == "a second submission of s002; keep one of them"
 
 
@@ -237,12 +237,12 @@ def test_a_shallow_clone_tells_no_time_and_is_listed_with_the_remedy(tmp_path: P
     for depth in ("1", "2"):
         command = ["git", "clone", "--quiet", "--depth", depth, f"file://{origin}", str(place)]
         subprocess.run(command, check=True, capture_output=True)
-        (found,), problems = find_submissions(tmp_path / "clones", "ps1")
+        (submission,), problems = find_submissions(tmp_path / "clones", "ps1")
         if depth == "1":
             # All that the clone shows is that of ps2, five days later.
-            assert (found.source, found.submitted) == (b"1", None)
+            assert (submission.source, submission.submitted) == (b"1", None)
             assert "the clone is shallow and does not tell the time" in problems[0].reason
             assert "run `git fetch --unshallow` in it" in problems[0].reason
             subprocess.run(["rm", "-r", str(place)], check=True)
         else:
-            assert (found.submitted, problems) == (times[0], [])
+            assert (submission.submitted, problems) == (times[0], [])

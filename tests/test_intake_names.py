@@ -24,9 +24,9 @@ NOON = datetime.datetime(2026, 9, 24, 12, tzinfo=datetime.UTC)
 
 
 def students(place: Path, roster: Roster | None = None) -> list[str]:
-    found, problems = find_submissions(place, "ps1", roster)
+    submissions, problems = find_submissions(place, "ps1", roster)
     assert problems == []
-    return [submission.student for submission in found]
+    return [submission.student for submission in submissions]
 
 
 def moodle_zip(folder: Path, *names: str, start: int = 1_500_001) -> Path:
@@ -85,8 +85,8 @@ def test_the_normal_form_is_one(name: str) -> None:
 
 def test_names_that_are_written_alike_are_listed_and_never_merged(tmp_path: Path) -> None:
     roster = moodle_roster(tmp_path, "O'Neil Test", "ONeil Test", "Other Test")
-    found, (problem,) = find_submissions(moodle_zip(tmp_path, "ONeil Test", "Other Test"), "ps1", roster)
-    assert [submission.student for submission in found] == ["s003"]
+    submissions, (problem,) = find_submissions(moodle_zip(tmp_path, "ONeil Test", "Other Test"), "ps1", roster)
+    assert [submission.student for submission in submissions] == ["s003"]
     assert problem == Unreadable(
         "ONeil Test_1500001_assignsubmission_file_/ps1.py",
         "may be of s001 or s002: 1500001, ONeil Test; give each an id of their own in roster.csv, column `moodle`",
@@ -106,8 +106,8 @@ def test_a_hyphen_in_a_name_is_no_team(tmp_path: Path) -> None:
     roster = moodle_roster(tmp_path, "Alpha-Beta Test", "Beta Test", "Gamma Test")
     assert students(moodle_zip(tmp_path, "Alpha-Beta Test", "Gamma Test"), roster) == ["s001", "s003"]
     # Alone it may be a team called Alpha.
-    found, (problem,) = find_submissions(moodle_zip(tmp_path, "Alpha-Beta Test"), "ps1", roster)
-    assert found == []
+    submissions, (problem,) = find_submissions(moodle_zip(tmp_path, "Alpha-Beta Test"), "ps1", roster)
+    assert submissions == []
     assert problem.reason.startswith("may be of s001 or s002: ")
 
 
@@ -123,8 +123,8 @@ def test_ids_may_hold_dots_as_nbgrader_allows(tmp_path: Path, student: str) -> N
 @pytest.mark.parametrize("student", [".hidden", "a..b", "a.", "a.py", "a.ipynb"])
 def test_ids_never_look_like_paths_or_files(tmp_path: Path, student: str) -> None:
     place = forms.zipped(tmp_path / "x.zip", {f"{student}/ps1.py": b"x = 1\n", "s001/ps1.py": b"x = 1\n"})
-    found, problems = find_submissions(place, "ps1")
-    assert [submission.student for submission in found] == ["s001"]
+    submissions, problems = find_submissions(place, "ps1")
+    assert [submission.student for submission in submissions] == ["s001"]
     assert len(problems) == 1
 
 
@@ -153,12 +153,12 @@ def test_gradescope_takes_a_file_of_any_name(tmp_path: Path, name: str) -> None:
     metadata = b"submission_1:\n  :submitters:\n  - :sid: s001\n  :created_at: 2026-09-20 20:00:00 Z\n"
     forms.write(tmp_path / "export/submission_metadata.yml", metadata)
     forms.write(tmp_path / "export/submission_1" / name, b"x = 1\n")
-    (found,), problems = find_submissions(tmp_path / "export", "ps1")
-    assert (found.student, found.filename, problems) == ("s001", f"ps1{Path(name).suffix}", [])
-    assert f"called {Path(name).name}, not ps1" in found.origin
+    (submission,), problems = find_submissions(tmp_path / "export", "ps1")
+    assert (submission.student, submission.filename, problems) == ("s001", f"ps1{Path(name).suffix}", [])
+    assert f"called {Path(name).name}, not ps1" in submission.origin
     forms.write(tmp_path / "export/submission_1/another.py", b"x = 2\n")
-    found, problems = find_submissions(tmp_path / "export", "ps1")
-    assert found == []
+    submissions, problems = find_submissions(tmp_path / "export", "ps1")
+    assert submissions == []
     assert all("one is needed" in problem.reason for problem in problems)
 
 
@@ -186,8 +186,8 @@ def special(name: str, kind: bytes, target: str = "") -> tarfile.TarInfo:
 def test_a_tar_archive_is_read_as_a_zip_is(tmp_path: Path, ending: str) -> None:
     files = {"./s002/ps1.py": b"2", "./s001/ps1.ipynb": b"{}", "./Zoe\u0308_1.txt": b"x", "./s001/.DS_Store": b""}
     folders = [special(name, tarfile.DIRTYPE) for name in (".", "./s001", "./s002", "./s003")]
-    found, problems = find_submissions(tar(tmp_path / f"class{ending}", files, *folders), "ps1")
-    assert found == [Submission("s001", "ps1.ipynb", b"{}"), Submission("s002", "ps1.py", b"2")]
+    submissions, problems = find_submissions(tar(tmp_path / f"class{ending}", files, *folders), "ps1")
+    assert submissions == [Submission("s001", "ps1.ipynb", b"{}"), Submission("s002", "ps1.py", b"2")]
     assert {problem.name for problem in problems} == {"./Zoe\u0308_1.txt", "s003"}
 
 
@@ -204,8 +204,8 @@ def test_a_tar_archive_is_read_as_a_zip_is(tmp_path: Path, ending: str) -> None:
     ],
 )
 def test_a_hostile_member_of_a_tar_costs_itself_alone(tmp_path: Path, info: tarfile.TarInfo, reason: str) -> None:
-    found, (problem,) = find_submissions(tar(tmp_path / "x.tar.gz", {"s001.py": b"honest"}, info), "ps1")
-    assert found == [Submission("s001", "ps1.py", b"honest")]
+    submissions, (problem,) = find_submissions(tar(tmp_path / "x.tar.gz", {"s001.py": b"honest"}, info), "ps1")
+    assert submissions == [Submission("s001", "ps1.py", b"honest")]
     assert reason in problem.reason
     assert [path.name for path in tmp_path.iterdir()] == ["x.tar.gz"]
 
@@ -219,8 +219,8 @@ def test_a_tar_archive_has_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert "more than 99 entries" in find_submissions(many, "ps1")[1][0].reason
     with monkeypatch.context() as patch:
         patch.setattr(entries, "MAX_TOTAL_BYTES", 50_000)
-        found, problems = find_submissions(many, "ps1")
-        assert (len(found), len(problems)) == (50, 50)
+        submissions, problems = find_submissions(many, "ps1")
+        assert (len(submissions), len(problems)) == (50, 50)
     # tarfile reads an extended header into memory whole.
     header = tarfile.TarInfo("x")
     header.type, header.size = tarfile.XHDTYPE, 2**30
@@ -246,8 +246,10 @@ def test_backslashes_separate_folders(tmp_path: Path) -> None:
     place = raw_zip(tmp_path / "x.zip", {name.encode(): b"" if name.endswith("\\") else b"x = 1\n" for name in names})
     assert students(place) == ["s001", "s002", "s003", "s004"]
     for name in ("..\\s002.py", "s002\\..\\..\\x.py", "C:\\s002.py", "\\\\server\\s002.py"):
-        found, (problem,) = find_submissions(raw_zip(tmp_path / "x.zip", {name.encode(): b"x", b"s001.py": b"x"}), "ps1")
-        assert [submission.student for submission in found] == ["s001"]
+        submissions, (problem,) = find_submissions(
+            raw_zip(tmp_path / "x.zip", {name.encode(): b"x", b"s001.py": b"x"}), "ps1"
+        )
+        assert [submission.student for submission in submissions] == ["s001"]
         assert "leads out of the archive" in problem.reason
 
 
@@ -288,8 +290,8 @@ def test_two_entries_that_would_become_one_file_are_both_refused(tmp_path: Path)
         ("s/e\u0301.py", "s/\u00e9.py"),
     ):
         place = forms.zipped(tmp_path / "x.zip", {first: b"1", second: b"2", "s002.py": b"x"})
-        found, problems = find_submissions(place, "ps1")
-        assert [submission.student for submission in found] == ["s002"]
+        submissions, problems = find_submissions(place, "ps1")
+        assert [submission.student for submission in submissions] == ["s002"]
         assert {problem.reason for problem in problems} == {"the archive has 2 entries of this name"}
 
 
@@ -342,8 +344,8 @@ def test_one_moment_in_three_zones_is_one_moment(tmp_path: Path) -> None:
         place = tmp_path / "submitted" / f"s{number:03d}" / "ps1"
         forms.write(place / "ps1.py", b"x = 1\n")
         forms.write(place / "timestamp.txt", f"2026-09-24 {written}\n".encode())
-    found, problems = find_submissions(tmp_path / "submitted", "ps1")
-    assert {submission.submitted for submission in found} == {NOON}
+    submissions, problems = find_submissions(tmp_path / "submitted", "ps1")
+    assert {submission.submitted for submission in submissions} == {NOON}
     assert problems == []
 
 
@@ -352,8 +354,8 @@ def test_a_timestamp_that_cannot_be_read_is_listed(tmp_path: Path, written: str)
     place = tmp_path / "submitted" / "s001" / "ps1"
     forms.write(place / "ps1.py", b"x = 1\n")
     forms.write(place / "timestamp.txt", written.encode())
-    (found,), (problem,) = find_submissions(tmp_path / "submitted", "ps1")
-    assert found.submitted is None
+    (submission,), (problem,) = find_submissions(tmp_path / "submitted", "ps1")
+    assert submission.submitted is None
     assert (problem.name, problem.student, problem.graded) == ("s001/ps1/ps1.py", "s001", True)
     assert problem.reason.startswith("the time in timestamp.txt, `")
     assert problem.reason.endswith("; write it there as in 2026-09-20 12:00:00 UTC and grade again")
@@ -361,12 +363,12 @@ def test_a_timestamp_that_cannot_be_read_is_listed(tmp_path: Path, written: str)
 
 
 def test_of_attempts_at_the_same_time_the_one_that_arrived_later_comes_last(tmp_path: Path) -> None:
-    one = "    :submitters:\n    - :sid: s001\n    :created_at: 2026-09-20 20:00:00.000000000 Z\n"
-    last = one.replace("    :", "  :").replace("    -", "  -")
-    metadata = f"submission_10:\n{last}  :history:\n  - :id: 9\n{one}  - :id: 8\n{one}"
+    metadata = "    :submitters:\n    - :sid: s001\n    :created_at: 2026-09-20 20:00:00.000000000 Z\n"
+    last = metadata.replace("    :", "  :").replace("    -", "  -")
+    metadata = f"submission_10:\n{last}  :history:\n  - :id: 9\n{metadata}  - :id: 8\n{metadata}"
     forms.write(tmp_path / "export/submission_metadata.yml", metadata.encode())
     for number in (8, 9, 10):
         forms.write(tmp_path / f"export/submission_{number}/ps1.py", b"%d" % number)
-    found, problems = find_submissions(tmp_path / "export", "ps1")
-    assert [submission.source for submission in found] == [b"8", b"9", b"10"]
+    submissions, problems = find_submissions(tmp_path / "export", "ps1")
+    assert [submission.source for submission in submissions] == [b"8", b"9", b"10"]
     assert problems == []

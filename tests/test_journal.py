@@ -145,13 +145,13 @@ def test_bringing_a_folder_in_again_changes_nothing(
     journal = Journal(tmp_path_factory.mktemp("journal"))
     everything = [submission(source, submitted=moment) for source, moment in handed_in]
     for end in range(len(everything)):
-        for one in everything[:end]:
-            journal.add(one)
-    numbers = [journal.add(one).number for one in everything]
+        for each in everything[:end]:
+            journal.add(each)
+    numbers = [journal.add(each).number for each in everything]
     before = tree(journal.root)
-    assert [journal.add(one).number for one in everything] == numbers
+    assert [journal.add(each).number for each in everything] == numbers
     assert tree(journal.root) == before
-    assert [journal.source(journal.attempts("s001")[number - 1]) for number in numbers] == [one[0] for one in handed_in]
+    assert [journal.source(journal.attempts("s001")[number - 1]) for number in numbers] == [each[0] for each in handed_in]
     assert sorted(set(numbers)) == list(range(1, len(set(handed_in)) + 1))
 
 
@@ -265,7 +265,7 @@ def test_a_regrade_counts_from_its_application_to_its_reversal(journal: Journal,
         journal.decide(action, run)
         seen.append(scores(journal)[1])
     assert seen == [5, 6, 7, 7, 6, 7, 5]
-    assert [(one.action, one.run) for one in journal.decisions()][:2] == [("apply", second), ("apply", third)]
+    assert [(each.action, each.run) for each in journal.decisions()][:2] == [("apply", second), ("apply", third)]
     assert [run.why for run in journal.runs()] == ["a typo", "a typo"]
     assert journal.applied() == []
 
@@ -273,9 +273,9 @@ def test_a_regrade_counts_from_its_application_to_its_reversal(journal: Journal,
 def test_a_regrade_changes_only_the_attempts_it_holds(journal: Journal, attempt: Attempt) -> None:
     other = journal.add(submission(b"other", student="s002"))
     second = journal.add(submission(b"second"))
-    for one in (attempt, other, second):
-        journal.append(one, record(score=5))
-        journal.append(one, record(score=6))
+    for each in (attempt, other, second):
+        journal.append(each, record(score=5))
+        journal.append(each, record(score=6))
     run = journal.add_run("v2", "1", "", {"s001": {attempt.number: "001.r2.json"}})
     journal.decide("apply", run.number)
     assert scores(journal) == {1: 6, 2: 5}
@@ -410,7 +410,7 @@ def test_writers_in_several_processes_lose_nothing(journal: Journal) -> None:
         written = [name for chunk in pool.map(add_and_append, [journal.root] * 4, range(4)) for name in chunk]
     stored = journal.records("s001")
     assert len(written) == len(set(written)) == len(stored) == 48
-    assert sorted(one.path.name for one in stored) == sorted(written)
+    assert sorted(each.path.name for each in stored) == sorted(written)
     attempts = journal.attempts("s001")
     sources = [journal.source(attempt) for attempt in attempts]
     assert [attempt.number for attempt in attempts] == list(range(1, len(attempts) + 1))
@@ -420,7 +420,7 @@ def test_writers_in_several_processes_lose_nothing(journal: Journal) -> None:
     scored = [grading.record.score for grading in stored]
     assert [scored.count(worker) for worker in range(4)] == [12] * 4
     for number in range(1, len(attempts) + 1):
-        runs = [one.run for one in stored if one.attempt == number]
+        runs = [each.run for each in stored if each.attempt == number]
         assert runs == list(range(1, len(runs) + 1))
     assert sorted(run.why for run in journal.runs()) == [str(worker) for worker in range(4) for _ in range(3)]
     assert len(journal.applied()) == 12

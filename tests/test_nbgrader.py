@@ -145,15 +145,15 @@ def test_a_test_cell_holds_the_very_tests_of_the_engine(course: Course, released
             assert source.endswith("\ncell_points(_suite)")
             exec(source.removesuffix("cell_points(_suite)"), namespace)
             expected = question_suite(problem_set, question.id, platform="nbgrader")
-            found = namespace["_suite"]
-            assert found.keys() == expected.keys()
+            submissions = namespace["_suite"]
+            assert submissions.keys() == expected.keys()
             for key in expected.keys() - {"tests", "reference"}:
-                assert found[key] == expected[key]
-            assert {key: text.strip() for key, text in found["tests"].items()} == {
+                assert submissions[key] == expected[key]
+            assert {key: text.strip() for key, text in submissions["tests"].items()} == {
                 key: text.strip() for key, text in expected["tests"].items()
             }
-            assert found["reference"].split("\n") == [""] or compile(found["reference"], "reference", "exec")
-            assert bool(found["reference"]) == bool(expected["reference"])
+            assert submissions["reference"].split("\n") == [""] or compile(submissions["reference"], "reference", "exec")
+            assert bool(submissions["reference"]) == bool(expected["reference"])
     marked = [cell.metadata.nbgrader for cell in notebook.cells if "nbgrader" in cell.metadata]
     assert {marks.grade_id: marks.points for marks in marked if marks.grade} == points
 
@@ -303,10 +303,10 @@ def test_the_engine_grades_what_nbgrader_collected_and_fills_its_gradebook(
 ) -> None:
     folder, points = graded
     problem_set = course.problem_set("ps1")
-    found, _ = find_submissions(folder / "submitted", "ps1")
-    assert {(one.student, one.filename) for one in found} == {("noisy", "ps1.ipynb"), ("s003", "ps1.ipynb")}
+    submissions, _ = find_submissions(folder / "submitted", "ps1")
+    assert {(each.student, each.filename) for each in submissions} == {("noisy", "ps1.ipynb"), ("s003", "ps1.ipynb")}
     journal = Journal(tmp_path / "ps1")
-    attempts = [journal.add(one) for one in found if one.student == "s003"]
+    attempts = [journal.add(each) for each in submissions if each.student == "s003"]
     [stored] = run.grade(ROOT, problem_set, attempts, journal, lambda _: None, jobs=1)
     questions = stored.record.questions
     own = {question.id: question.score for question in questions if question.kind != "written"}

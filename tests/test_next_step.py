@@ -91,18 +91,18 @@ def test_the_template_has_the_dates_of_the_course_and_says_when_they_last_change
 
     course = load_course(course_copy)
     path = written(course)
-    found = read_schedule(course_copy / "student_template" / "ps1", "ps1")
-    assert found is not None
-    assert found.due == course.listing("ps1").due
-    assert found.as_of == datetime.datetime.now(course.zone).date()
+    schedule = read_schedule(course_copy / "student_template" / "ps1", "ps1")
+    assert schedule is not None
+    assert schedule.due == course.listing("ps1").due
+    assert schedule.as_of == datetime.datetime.now(course.zone).date()
 
-    path.write_bytes(path.read_bytes().replace(found.as_of.isoformat().encode(), b"2026-09-07"))
+    path.write_bytes(path.read_bytes().replace(schedule.as_of.isoformat().encode(), b"2026-09-07"))
     before = written(course).read_bytes()
     assert json.loads(before)["as_of"] == "2026-09-07", "nothing else has changed"
 
     settings = course_copy / "course.yml"
     settings.write_text(settings.read_text(encoding="utf-8").replace("percent_a_day: 10", "percent_a_day: 20"))
-    assert json.loads(written(load_course(course_copy)).read_bytes())["as_of"] == found.as_of.isoformat()
+    assert json.loads(written(load_course(course_copy)).read_bytes())["as_of"] == schedule.as_of.isoformat()
 
 
 def test_a_folder_of_an_earlier_release_has_no_schedule(tmp_path: Path) -> None:

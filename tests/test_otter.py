@@ -89,7 +89,7 @@ def test_the_zip_has_points_for_each_test_and_depends_on_sources_only(released: 
         assert {"setup.sh", "run_autograder", "otter_config.json"} <= names
         assert json.loads(zipped.read("otter_config.json"))["show_hidden"] is True
         text = zipped.read("tests/softmax.py").decode()
-    points = [float(one) for one in re.findall(r"@test_case\(points=([\d.]+)", text)]
+    points = [float(outcome) for outcome in re.findall(r"@test_case\(points=([\d.]+)", text)]
     assert sum(points) == FULL["softmax"]
     assert min(points) > 0
 
@@ -165,7 +165,7 @@ def solution(**changes: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("question", FULL)
 def test_the_reference_passes_each_suite(question: str) -> None:
     outcomes = run_tests(solution(), suite(question))
-    assert sum(one.earned for one in outcomes) == FULL[question]
+    assert sum(outcome.earned for outcome in outcomes) == FULL[question]
     assert report(outcomes) == f"{FULL[question]:g} of {FULL[question]:g} points"
 
 
@@ -179,12 +179,12 @@ def test_a_suite_without_hidden_tests_holds_no_secret() -> None:
 def test_of_a_hidden_test_the_report_has_no_numbers() -> None:
     outcomes = run_tests(solution(mix=lambda weights, values: np.zeros(np.shape(values)[1:])), suite("mix"))
     said = report(outcomes)
-    [hidden] = [one for one in outcomes if one.hidden and "should be" in one.message]
+    [hidden] = [outcome for outcome in outcomes if outcome.hidden and "should be" in outcome.message]
     assert hidden.title in said
     assert hidden.message not in said
-    public = [one for one in outcomes if not one.hidden and one.message]
+    public = [outcome for outcome in outcomes if not outcome.hidden and outcome.message]
     assert public
-    assert all(one.message in said for one in public)
+    assert all(outcome.message in said for outcome in public)
 
 
 def test_what_a_submission_prints_while_tests_run_is_dropped(capsys: pytest.CaptureFixture[str]) -> None:
@@ -195,7 +195,7 @@ def test_what_a_submission_prints_while_tests_run_is_dropped(capsys: pytest.Capt
         print("the inputs are", weights, file=sys.stderr)
         return right(weights, values)
 
-    assert sum(one.earned for one in run_tests(solution(mix=talks), suite("mix"))) == FULL["mix"]
+    assert sum(outcome.earned for outcome in run_tests(solution(mix=talks), suite("mix"))) == FULL["mix"]
     assert capsys.readouterr() == ("", "")
 
 
@@ -209,9 +209,9 @@ def test_a_function_that_does_not_return_is_called_once() -> None:
 
     outcomes = run_tests(solution(mix=hangs), {**suite("mix"), "call_seconds": 0.2})
     assert len(calls) == 1
-    assert [one.earned for one in outcomes] == [0] * len(outcomes)
+    assert [outcome.earned for outcome in outcomes] == [0] * len(outcomes)
     assert outcomes[0].message.startswith("stopped: `mix` did not finish within 0.2 s")
-    assert {one.status for one in outcomes[1:]} == {"blocked"}
+    assert {outcome.status for outcome in outcomes[1:]} == {"blocked"}
 
 
 REQUIRING = '''
@@ -236,9 +236,9 @@ def test_third(student):
 
 
 def test_one_test_runs_with_what_it_requires(tmp_path: Path) -> None:
-    one = {**suite("mix"), "tests": {"test_public.py": REQUIRING}}
-    (tmp_path / "mix.json").write_text(json.dumps(one))
-    assert [outcome.test for outcome in run_tests({"mix": lambda: 1}, one, only="test_second")] == [
+    outcome = {**suite("mix"), "tests": {"test_public.py": REQUIRING}}
+    (tmp_path / "mix.json").write_text(json.dumps(outcome))
+    assert [outcome.test for outcome in run_tests({"mix": lambda: 1}, outcome, only="test_second")] == [
         "test_first",
         "test_second",
     ]

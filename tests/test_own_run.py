@@ -55,9 +55,9 @@ def run(template: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 def about(question: str, text: str) -> str:
     """What is said of one question."""
-    found = re.search(rf"^  {question} .*\n(?:    .*\n)*", text, re.MULTILINE)
-    assert found is not None, text
-    return found[0]
+    match = re.search(rf"^  {question} .*\n(?:    .*\n)*", text, re.MULTILINE)
+    assert match is not None, text
+    return match[0]
 
 
 def test_an_untouched_template_is_not_done_yet_and_nothing_more(run: Run) -> None:

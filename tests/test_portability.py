@@ -99,8 +99,8 @@ def test_what_a_notebook_writes_itself_it_may_import(tmp_path: Path) -> None:
     ],
 )
 def test_newer_syntax_is_found(text: str, version: tuple[int, int], line: int | None) -> None:
-    found = newer_syntax(text, version)
-    assert (found[0] if found else None) == line or (found is not None and line is not None)
+    syntax = newer_syntax(text, version)
+    assert (syntax[0] if syntax else None) == line or (syntax is not None and line is not None)
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="this Python cannot read them either")
@@ -118,9 +118,9 @@ def test_newer_syntax_is_found(text: str, version: tuple[int, int], line: int | 
     ],
 )
 def test_what_only_python_312_reads_is_found(text: str) -> None:
-    found = newer_syntax(text, (3, 11))
-    assert found is not None
-    assert found[0] >= 2
+    syntax = newer_syntax(text, (3, 11))
+    assert syntax is not None
+    assert syntax[0] >= 2
 
 
 @pytest.mark.parametrize(

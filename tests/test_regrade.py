@@ -74,7 +74,7 @@ class TinyCourse:
 
     def points(self) -> dict[str, float]:
         course = load_course(self.root)
-        return {one.student: one.points for one in grades(course, course.problem_set("tiny"), self.journal, MANUAL)}
+        return {grade.student: grade.points for grade in grades(course, course.problem_set("tiny"), self.journal, MANUAL)}
 
     def files(self) -> dict[str, bytes]:
         paths = (path for path in self.journal.root.rglob("*") if path.is_file())
@@ -343,8 +343,8 @@ def test_every_kind_of_change_has_its_reason(tmp_path: Path) -> None:
         ("test_both", "c", "failed", 0, 3), ("test_new", "f", "passed", 1.5, 1.5), ("test_swap", "e", "passed", 1, 1),
     ))  # fmt: skip
     run = journal.add_run("v2", "1", "", {"s001": {1: new.path.name}})
-    found = {change.question: (change.old, change.new, change.why) for change in changes(journal, run)}
-    assert found == {
+    changed = {change.question: (change.old, change.new, change.why) for change in changes(journal, run)}
+    assert changed == {
         "a": (1, 2, ["test_a: failed → passed"]),
         "b": (1, 3, ["test_worth: passed, worth 1 → 3"]),
         "c": (2, 0, ["test_both: passed → failed, worth 2 → 3"]),

@@ -96,15 +96,15 @@ def test_a_record_whose_memory_is_not_known_has_a_row_without_it(journal: Journa
 
 def test_difficulty_and_discrimination_are_what_they_are_called(graded: dict[str, Grade]) -> None:
     students, points = many(graded[MISTAKEN], 60)
-    for column, found in enumerate(by_question(PS1, students)):
+    for column, figures in enumerate(by_question(PS1, students)):
         own, rest = points[:, column], points.sum(axis=1) - points[:, column]
-        assert found.count == 60
-        assert found.mean == pytest.approx(own.mean() / found.question.points)
-        assert found.none == (own == 0).sum()
-        if found.question.kind == "written":
-            assert (found.discrimination, found.undone) == (None, 60)
+        assert figures.count == 60
+        assert figures.mean == pytest.approx(own.mean() / figures.question.points)
+        assert figures.none == (own == 0).sum()
+        if figures.question.kind == "written":
+            assert (figures.discrimination, figures.undone) == (None, 60)
         else:
-            assert found.discrimination == pytest.approx(np.corrcoef(own, rest)[0, 1])
+            assert figures.discrimination == pytest.approx(np.corrcoef(own, rest)[0, 1])
 
 
 @pytest.mark.parametrize(("count", "told"), [(FEWEST - 1, False), (FEWEST, True)])
@@ -130,26 +130,26 @@ def test_pass_rates_are_of_those_for_whom_a_test_was_run(graded: dict[str, Grade
         return changed(graded[MISTAKEN], status, verdicts=verdicts)
 
     statuses = [Status.PASSED, Status.FAILED, Status.FAILED, Status.BLOCKED, Status.FAULT]
-    found = by_test(list(map(ended, statuses)))
-    assert len(found) == len(others) + 1
-    assert found[0].rate == pytest.approx(1 / 3)
-    assert (found[0].blocked, found[0].faults, found[0].median, found[0].longest) == (1, 1, 6, 7)
+    result = by_test(list(map(ended, statuses)))
+    assert len(result) == len(others) + 1
+    assert result[0].rate == pytest.approx(1 / 3)
+    assert (result[0].blocked, result[0].faults, result[0].median, result[0].longest) == (1, 1, 6, 7)
     titles = [verdict.title for verdict in graded[MISTAKEN].stored.record.verdicts]
-    assert [figures.title for figures in found] == titles
+    assert [figures.title for figures in result] == titles
     assert all(titles)
 
 
 def test_mistakes_are_counted_by_student_most_common_first(graded: dict[str, Grade]) -> None:
     again = [replace(graded[MISTAKEN], student=student) for student in ("s800", "s801")]
-    found = mistakes([*graded.values(), *again])
+    result = mistakes([*graded.values(), *again])
     told = set(re.findall(r"Likely slip: (.*)", outputs(graded[MISTAKEN])))
     assert told
-    assert told <= {mistake.hint for mistake in found}
-    assert all(mistake.students for mistake in found)
-    for mistake in found:
+    assert told <= {mistake.hint for mistake in result}
+    assert all(mistake.students for mistake in result)
+    for mistake in result:
         assert ({"s003", "s800", "s801"} <= set(mistake.students)) == (mistake.hint in told)
         assert len(mistake.students) == len(set(mistake.students))
-    counts = [len(mistake.students) for mistake in found]
+    counts = [len(mistake.students) for mistake in result]
     assert counts == sorted(counts, reverse=True)
 
 
@@ -161,8 +161,8 @@ def test_faults_are_listed_and_settled_by_a_later_grading(graded: dict[str, Grad
     sound = graded[MISTAKEN].stored
     record = replace(sound.record, fault="Traceback\nOSError: no space")
     failed = [Stored(attempt, 1, sound.path, record) for attempt in (1, 2)]
-    found = faults([("s003", [*failed, replace(sound, run=2)])])
-    assert [(fault.attempt, fault.reason, fault.settled) for fault in found] == [
+    result = faults([("s003", [*failed, replace(sound, run=2)])])
+    assert [(fault.attempt, fault.reason, fault.settled) for fault in result] == [
         (1, "OSError: no space", True),
         (2, "OSError: no space", False),
     ]
@@ -212,7 +212,7 @@ def test_a_renamed_copy_is_found_across_forms_and_independent_work_is_not() -> N
     names, renamed = ("scores", "mask", "total"), ("a", "b", "c")
     copied = work(renamed, 1).replace("\n    ", "\n    # a remark of my own\n    ")
     given = TEMPLATE[0][1].decode()
-    found = similar_pairs(
+    result = similar_pairs(
         {
             "s001": module(given + work(names, 1)),
             "s002": ("ps1.ipynb", notebook(given, copied)),
@@ -222,8 +222,8 @@ def test_a_renamed_copy_is_found_across_forms_and_independent_work_is_not() -> N
         },
         TEMPLATE,
     )
-    assert [(pair.one, pair.other) for pair in found] == [("s001", "s002")]
-    assert found[0].share > 0.9
+    assert [(pair.one, pair.other) for pair in result] == [("s001", "s002")]
+    assert result[0].share > 0.9
 
 
 def test_without_the_template_its_own_code_counts() -> None:
@@ -256,9 +256,9 @@ hostile_files = st.tuples(st.sampled_from(["ps1.py", "ps1.ipynb"]), st.binary(ma
 @settings(max_examples=40)
 def test_any_bytes_can_be_compared_and_the_order_does_not_matter(files: list[tuple[str, bytes]]) -> None:
     sources = {f"s{place}": file for place, file in enumerate(files)}
-    found = similar_pairs(sources, TEMPLATE[:1])
-    assert found == similar_pairs(dict(reversed(sources.items())), TEMPLATE[:1])
-    assert all(0.5 <= pair.share <= 1 for pair in found)
+    result = similar_pairs(sources, TEMPLATE[:1])
+    assert result == similar_pairs(dict(reversed(sources.items())), TEMPLATE[:1])
+    assert all(0.5 <= pair.share <= 1 for pair in result)
 
 
 # --- in a browser

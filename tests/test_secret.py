@@ -109,10 +109,10 @@ def test_the_doctor_says_whether_the_secret_is_kept(tmp_path: Path, monkeypatch:
 def test_keys_tell_nothing_of_each_other_and_do_not_show_themselves() -> None:
     key = Key(bytes(32))
     made = [key, key.derived("otter"), key.derived("nbgrader"), key.derived("otter").derived("ps1")]
-    assert len({one.value for one in made}) == len({one.fingerprint for one in made}) == 4
-    assert all(len(one.value) == 32 for one in made)
+    assert len({key.value for key in made}) == len({key.fingerprint for key in made}) == 4
+    assert all(len(key.value) == 32 for key in made)
     assert key.value.hex() not in repr(key) + str(key)
-    draws = [keyed(one.value, test).random(4).tolist() for one in made for test in ("test_a", "test_b")]
+    draws = [keyed(key.value, test).random(4).tolist() for key in made for test in ("test_a", "test_b")]
     assert len({json.dumps(draw) for draw in draws}) == 8
 
 

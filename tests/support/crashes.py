@@ -84,12 +84,12 @@ def change_tests(root: Path) -> None:
 
 def files(root: Path) -> dict[str, object]:
     """Every file of the course's journal, without its times."""
-    found: dict[str, object] = {}
+    state: dict[str, object] = {}
     results = root / "results"
     for path in sorted(path for path in results.rglob("*") if path.is_file()):
         content = path.read_bytes()
-        found[str(path.relative_to(results))] = without_times(json.loads(content)) if path.suffix == ".json" else content
-    return found
+        state[str(path.relative_to(results))] = without_times(json.loads(content)) if path.suffix == ".json" else content
+    return state
 
 
 def without_times(value: Any) -> Any:
@@ -107,8 +107,8 @@ def check_readable(root: Path) -> None:
         journal.in_force(student)
 
 
-def check_same(found: dict[str, object], expected: dict[str, object], when: str) -> None:
-    differing = [name for name in sorted(found.keys() | expected.keys()) if found.get(name) != expected.get(name)]
+def check_same(state: dict[str, object], expected: dict[str, object], when: str) -> None:
+    differing = [name for name in sorted(state.keys() | expected.keys()) if state.get(name) != expected.get(name)]
     if differing:
         raise Wrong(f"{when}: other than without a crash: {', '.join(differing)}")
 

@@ -125,12 +125,12 @@ class Attack:
 
 def attacks() -> list[Attack]:
     """The corpus, by kind and name."""
-    found = []
+    attacks_found = []
     for kind in KINDS:
         for path in sorted((TESTS / "hostile" / kind).iterdir()):
             if path.suffix in (".py", ".ipynb"):
-                found.append(read_attack(path))
-    return found
+                attacks_found.append(read_attack(path))
+    return attacks_found
 
 
 def read_attack(path: Path) -> Attack:
@@ -161,11 +161,11 @@ def read_attack(path: Path) -> Attack:
 
 def table() -> str:
     """The table of docs/security.md: kind, number of attacks, what stops it."""
-    found = attacks()
+    attacks_found = attacks()
     lines = ["| kind | attacks | what stops it |", "|---|---:|---|"]
     total = 0
     for kind, (title, stops) in KINDS.items():
-        count = sum(attack.kind == kind for attack in found) + (INTAKE_CASES if kind == "poison_intake" else 0)
+        count = sum(attack.kind == kind for attack in attacks_found) + (INTAKE_CASES if kind == "poison_intake" else 0)
         total += count
         lines.append(f"| {title} | {count} | {stops} |")
     lines.append(f"| all | {total} | |")

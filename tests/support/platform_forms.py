@@ -65,7 +65,7 @@ def _number(student: str) -> int:
 def make_roster(folder: Path, students: Iterable[str]) -> Path:
     """`roster.csv` for the users that the makers invent."""
     rows = [("student", "canvas", "moodle", "gradescope", "github")]
-    rows += [(one, canvas_id(one), moodle_id(one), email(one), github_name(one)) for one in sorted(set(students))]
+    rows += [(each, canvas_id(each), moodle_id(each), email(each), github_name(each)) for each in sorted(set(students))]
     return write(folder / "roster.csv", csv_bytes(rows))
 
 
@@ -85,15 +85,15 @@ def members(archive: Path) -> dict[str, bytes]:
 
 def make_flat_folder(folder: Path, submissions: Sequence[HandedIn]) -> Path:
     """One file a student: `s001.py`."""
-    for one in _last(submissions):
-        write(folder / "flat" / f"{one.student}{Path(one.filename).suffix}", one.source)
+    for each in _last(submissions):
+        write(folder / "flat" / f"{each.student}{Path(each.filename).suffix}", each.source)
     return folder / "flat"
 
 
 def make_student_folders(folder: Path, submissions: Sequence[HandedIn]) -> Path:
     """One folder a student: `s001/ps1.py`."""
-    for one in _last(submissions):
-        write(folder / "folders" / one.student / one.filename, one.source)
+    for each in _last(submissions):
+        write(folder / "folders" / each.student / each.filename, each.source)
     return folder / "folders"
 
 
@@ -101,24 +101,24 @@ def make_canvas_zip(folder: Path, submissions: Sequence[HandedIn], late: Iterabl
     """Canvas's "Download Submissions"; a second attempt's file has Canvas's `-1` in its name."""
     members = {}
     marked = set(late)
-    for number, one in enumerate(_last(submissions), start=1):
-        earlier = sum(other.student == one.student for other in submissions) - 1
-        stem, suffix = os.path.splitext(one.filename)
-        original = f"{stem}-{earlier}{suffix}" if earlier else one.filename
-        flag = "LATE_" if one.student in marked else ""
-        members[f"student{one.student}_{flag}{canvas_id(one.student)}_{9_000_000 + number}_{original}"] = one.source
+    for number, each in enumerate(_last(submissions), start=1):
+        earlier = sum(other.student == each.student for other in submissions) - 1
+        stem, suffix = os.path.splitext(each.filename)
+        original = f"{stem}-{earlier}{suffix}" if earlier else each.filename
+        flag = "LATE_" if each.student in marked else ""
+        members[f"student{each.student}_{flag}{canvas_id(each.student)}_{9_000_000 + number}_{original}"] = each.source
     return zipped(folder / "canvas.zip", members)
 
 
 def make_moodle_zip(folder: Path, submissions: Sequence[HandedIn]) -> Path:
     """Moodle's "Download all submissions", in folders."""
-    members = {f"{_moodle_prefix(one)}/{one.filename}": one.source for one in _last(submissions)}
+    members = {f"{_moodle_prefix(each)}/{each.filename}": each.source for each in _last(submissions)}
     return zipped(folder / "moodle.zip", members)
 
 
 def make_moodle_flat_zip(folder: Path, submissions: Sequence[HandedIn]) -> Path:
     """Moodle's "Download all submissions", without folders."""
-    members = {f"{_moodle_prefix(one)}{one.filename}": one.source for one in _last(submissions)}
+    members = {f"{_moodle_prefix(each)}{each.filename}": each.source for each in _last(submissions)}
     return zipped(folder / "moodle-flat.zip", members)
 
 
@@ -138,20 +138,20 @@ def make_gradescope_folder(folder: Path, submissions: Sequence[HandedIn]) -> Pat
 
 def make_nbgrader_tree(folder: Path, submissions: Sequence[HandedIn]) -> Path:
     """nbgrader's `submitted/`, with the times in `timestamp.txt`."""
-    for one in _last(submissions):
-        place = folder / "submitted" / one.student / Path(one.filename).stem
-        write(place / one.filename, one.source)
-        if one.submitted:
-            write(place / "timestamp.txt", f"{one.submitted.astimezone(datetime.UTC):%Y-%m-%d %H:%M:%S.%f} UTC".encode())
+    for each in _last(submissions):
+        place = folder / "submitted" / each.student / Path(each.filename).stem
+        write(place / each.filename, each.source)
+        if each.submitted:
+            write(place / "timestamp.txt", f"{each.submitted.astimezone(datetime.UTC):%Y-%m-%d %H:%M:%S.%f} UTC".encode())
     return folder / "submitted"
 
 
 def make_clones(folder: Path, submissions: Sequence[HandedIn]) -> Path:
     """A folder of git repositories, one a student, with one commit an attempt."""
-    for student in {one.student: None for one in submissions}:
+    for student in {each.student: None for each in submissions}:
         place = folder / "clones" / f"ps1-{github_name(student)}"
         place.mkdir(parents=True)
-        make_repository(place, [one for one in submissions if one.student == student])
+        make_repository(place, [each for each in submissions if each.student == student])
     return folder / "clones"
 
 
@@ -160,13 +160,13 @@ def make_repository(place: Path, attempts: Sequence[HandedIn]) -> None:
     git = ["git", "-C", str(place), "-c", "init.defaultBranch=main"]
     subprocess.run([*git, "init", "--quiet", "--template="], check=True)
     commits = []
-    for one in attempts:
-        seconds = int(one.submitted.timestamp()) if one.submitted else 0
-        path = f"{Path(one.filename).stem}/{one.filename}"
-        write(place / path, one.source)
+    for each in attempts:
+        seconds = int(each.submitted.timestamp()) if each.submitted else 0
+        path = f"{Path(each.filename).stem}/{each.filename}"
+        write(place / path, each.source)
         commits.append(
             b"commit refs/heads/main\ncommitter - <-> %d +0000\ndata 0\nM 100644 inline %s\ndata %d\n%s\n"
-            % (seconds, path.encode(), len(one.source), one.source)
+            % (seconds, path.encode(), len(each.source), each.source)
         )
     subprocess.run([*git, "fast-import", "--quiet"], input=b"".join(commits), check=True)
 
@@ -194,7 +194,7 @@ def make_canvas_gradebook(folder: Path, students: Sequence[str], possible: str =
         ("Student", "ID", "SIS Login ID", "Section", "Problem set 0 (101)", "Problem set 1 (102)", "Current Score"),
         ("", "", "", "", "", "Manual Posting", ""),
         ("    Points Possible", "", "", "", "10.00", possible, "(read only)"),
-        *((f"{one}, Student", canvas_id(one), email(one), "Section 1", "7.50", "", "75.00") for one in students),
+        *((f"{each}, Student", canvas_id(each), email(each), "Section 1", "7.50", "", "75.00") for each in students),
         ("Student, Test", "1", "0123abc", "Section 1", "", "", ""),
     ]
     return write(folder / "canvas.csv", csv_bytes(rows))
@@ -205,8 +205,8 @@ def make_moodle_worksheet(folder: Path, students: Sequence[str], possible: str =
     rows = [
         ("Identifier", "Full name", "Email address", "Status", "Grade", "Maximum Grade", "Grade can be changed",
          "Last modified (submission)", "Last modified (grade)", "Feedback comments"),
-        *((f"Participant {moodle_id(one)}", f"Student {one}", email(one), "Submitted for grading", "", possible, "Yes",
-           "Sunday, 20 September 2026, 12:00 PM", "-", "") for one in students),
+        *((f"Participant {moodle_id(each)}", f"Student {each}", email(each), "Submitted for grading", "", possible, "Yes",
+           "Sunday, 20 September 2026, 12:00 PM", "-", "") for each in students),
     ]  # fmt: skip
     return write(folder / "moodle.csv", b"\xef\xbb\xbf" + csv_bytes(rows))
 
@@ -215,15 +215,15 @@ def make_moodle_worksheet(folder: Path, students: Sequence[str], possible: str =
 
 
 def _last(submissions: Sequence[HandedIn]) -> list[HandedIn]:
-    return list({one.student: one for one in submissions}.values())
+    return list({each.student: each for each in submissions}.values())
 
 
-def _moodle_prefix(one: HandedIn) -> str:
-    return f"Student {one.student}_{moodle_id(one.student)}_assignsubmission_file_"
+def _moodle_prefix(each: HandedIn) -> str:
+    return f"Student {each.student}_{moodle_id(each.student)}_assignsubmission_file_"
 
 
 def _gradescope(submissions: Sequence[HandedIn]) -> Iterable[tuple[str, bytes]]:
-    ids = {id(one): 300_000 + number for number, one in enumerate(submissions)}
+    ids = {id(each): 300_000 + number for number, each in enumerate(submissions)}
     lines = ["---"]
     for last in _last(submissions):
         lines += [
@@ -238,19 +238,19 @@ def _gradescope(submissions: Sequence[HandedIn]) -> Iterable[tuple[str, bytes]]:
             "  :results:",
             "    tests: []",
         ]
-        earlier = [one for one in submissions if one.student == last.student and one is not last]
+        earlier = [each for each in submissions if each.student == last.student and each is not last]
         lines.append("  :history:" if earlier else "  :history: []")
-        for one in earlier:
-            lines += [f"  - :id: {ids[id(one)]}", *_created(one, "    "), "    :score: 0.0", "    :submitters: []"]
+        for each in earlier:
+            lines += [f"  - :id: {ids[id(each)]}", *_created(each, "    "), "    :score: 0.0", "    :submitters: []"]
     yield "submission_metadata.yml", "\n".join([*lines, ""]).encode()
-    for one in submissions:
-        yield f"submission_{ids[id(one)]}/{one.filename}", one.source
+    for each in submissions:
+        yield f"submission_{ids[id(each)]}/{each.filename}", each.source
 
 
-def _created(one: HandedIn, indent: str) -> list[str]:
-    if one.submitted is None:
+def _created(each: HandedIn, indent: str) -> list[str]:
+    if each.submitted is None:
         return []
-    return [f"{indent}:created_at: {one.submitted.astimezone(datetime.UTC):%Y-%m-%d %H:%M:%S.%f}000 Z"]
+    return [f"{indent}:created_at: {each.submitted.astimezone(datetime.UTC):%Y-%m-%d %H:%M:%S.%f}000 Z"]
 
 
 def csv_bytes(rows: Iterable[Sequence[str]]) -> bytes:

@@ -43,7 +43,9 @@ def _sort(entries: Sequence[Entry]) -> Sorted:
     for entry in entries:
         match = _match(entry)
         if match is None:
-            result.strays.append((entry, "not named as Canvas names files; if it is a submission, name it after its student"))
+            result.strays.append(
+                (entry, "not named as Canvas names files; if it is a submission, name it after its student")
+            )
             continue
         user = match["user"]
         if user not in users:

@@ -27,7 +27,9 @@ def _sort(entries: Sequence[Entry]) -> Sorted:
     teams = all("-" in match["name"] for _, match in matches if match)
     for entry, match in matches:
         if match is None:
-            result.strays.append((entry, "not named as Moodle names files; if it is a submission, name it after its student"))
+            result.strays.append(
+                (entry, "not named as Moodle names files; if it is a submission, name it after its student")
+            )
             continue
         user, name = match["user"], match["name"].strip()
         if user not in users:
