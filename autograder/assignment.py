@@ -107,10 +107,10 @@ class Assignment(Strict):
         owners: dict[str, str] = {}
         for question in self.questions:
             if [other.id for other in self.questions].count(question.id) > 1:
-                raise ValueError(f"the question id {question.id!r} stands twice")
+                raise ValueError(f"the question id {question.id!r} appears twice")
             for name in question.names:
                 if name in owners:
-                    raise ValueError(f"the name {name!r} stands twice")
+                    raise ValueError(f"the name {name!r} appears twice")
                 owners[name] = question.id
         code = {name for question in self.questions if question.kind == "code" for name in question.names}
         if twice := self.carried_names & owners.keys():
@@ -172,7 +172,7 @@ def parse_explanations(text: str, questions: Collection[str]) -> dict[str, Expla
     sections: dict[str, Explanation] = {}
     for name, section in zip(pieces[::2], pieces[1::2], strict=True):
         if name not in questions or name in sections:
-            reason = "stands twice" if name in sections else f"is no question; there are {', '.join(questions)}"
+            reason = "appears twice" if name in sections else f"is not a question; there are {', '.join(questions)}"
             raise ValueError(f"the heading `## {name}` {reason}")
         explanation, _, another_way = section.partition(f"\n{ANOTHER_WAY}\n")
         sections[name] = Explanation(explanation.strip(), another_way.strip())

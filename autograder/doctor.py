@@ -16,7 +16,7 @@ from autograder.sandbox.guest import open_zygote
 from autograder.sandbox.libraries import interpreter
 from autograder.secret import FILE, VARIABLE, SecretError, course_key, exposure
 
-COMMON = "always: allowlist of system calls, no capabilities, memory, processor time, files and output bounded"
+COMMON = "always: allowlist of system calls, no capabilities, memory, CPU time, files and output bounded"
 
 
 @dataclass(frozen=True)

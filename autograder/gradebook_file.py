@@ -92,7 +92,7 @@ def fill_rows(
         if name is None:
             written.untouched.append(f"{shown(row)} is not in the roster")
         elif name in seen:
-            written.problems.append(f"{shown(row)} is {name}, who has a row already; the second one is left")
+            written.problems.append(f"{shown(row)} is {name}, who already has a row; the second one is left unchanged")
         elif name not in missing:
             written.untouched.append(f"{name} has no grade")
         else:

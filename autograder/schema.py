@@ -17,7 +17,7 @@ ID_RULE = "an id is letters, digits, `-`, `_` and single dots"
 
 def _student_id(text: str) -> str:
     if not STUDENT_ID.fullmatch(text):
-        raise ValueError(f"{text!r} is no student id; {ID_RULE}")
+        raise ValueError(f"{text!r} is not a student id; {ID_RULE}")
     return text
 
 
@@ -25,7 +25,7 @@ def _time_zone(name: str) -> str:
     try:
         zoneinfo.ZoneInfo(name)
     except (ValueError, OSError, zoneinfo.ZoneInfoNotFoundError):
-        raise ValueError(f"{name!r} is no time zone; write a name such as Europe/Berlin") from None
+        raise ValueError(f"{name!r} is not a time zone; write a name such as Europe/Berlin") from None
     return name
 
 

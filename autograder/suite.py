@@ -82,7 +82,7 @@ def authoring_problems(problem_set: ProblemSet, items: list[pytest.Item]) -> lis
         if mark is None:
             problems.append(f"{item.nodeid} has no @graded mark")
         elif mark.question not in questions:
-            problems.append(f"{item.nodeid} grades {mark.question!r}, which is no question of assignment.yml")
+            problems.append(f"{item.nodeid} grades {mark.question!r}, which is not a question of assignment.yml")
         else:
             earned[mark.question] += mark.points
     for name, question in questions.items():

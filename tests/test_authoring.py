@@ -182,8 +182,8 @@ def test_the_lines_before_the_first_question_are_the_set_up(problem_set: Problem
             "<!-- question: softmax -->\n\n<!-- question: other -->",
             "a question: other",
         ),
-        ("<!-- question: softmax -->", "<!-- question: softmax -->\n\n<!-- question: softmax -->", "or one stands twice"),
-        ("<!-- question: softmax -->", "<!-- question: softmax -->\n\n<!-- question: mix -->", "or one stands twice"),
+        ("<!-- question: softmax -->", "<!-- question: softmax -->\n\n<!-- question: softmax -->", "or one appears twice"),
+        ("<!-- question: softmax -->", "<!-- question: softmax -->\n\n<!-- question: mix -->", "or one appears twice"),
     ],
 )
 def test_slots_that_do_not_fit_the_questions_are_told(copied: ProblemSet, old: str, new: str, message: str) -> None:

@@ -96,8 +96,8 @@ def test_explanations_are_read_by_question(course_copy: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("## max\n\nLarge.\n", "the heading `## max` is no question; there are mix, softmax"),
-        ("## mix\n\nA sum.\n\n## mix\n\nA loop.\n", "the heading `## mix` stands twice"),
+        ("## max\n\nLarge.\n", "the heading `## max` is not a question; there are mix, softmax"),
+        ("## mix\n\nA sum.\n\n## mix\n\nA loop.\n", "the heading `## mix` appears twice"),
         ("A sum.\n\n## mix\n", "text before the first heading `## id`: 'A sum.'"),
     ],
 )
@@ -317,9 +317,9 @@ ASSIGNMENT_MISTAKES: dict[str, tuple[Edit, str]] = {
     "name that is none": (lambda c: question(c).update(names=["two words"]), "questions: mix: names: "),
     "private name": (lambda c: question(c).update(names=["_mix"]), "questions: mix: names: "),
     "id with a capital": (lambda c: question(c).update(id="Mix"), "questions: Mix: id: "),
-    "id twice": (lambda c: copied(c, names=["other"]), "the question id 'mix' stands twice"),
-    "name twice": (lambda c: copied(c, id="other"), "the name 'mix' stands twice"),
-    "name twice in a question": (lambda c: question(c).update(names=["mix", "mix"]), "the name 'mix' stands twice"),
+    "id twice": (lambda c: copied(c, names=["other"]), "the question id 'mix' appears twice"),
+    "name twice": (lambda c: copied(c, id="other"), "the name 'mix' appears twice"),
+    "name twice in a question": (lambda c: question(c).update(names=["mix", "mix"]), "the name 'mix' appears twice"),
     "zero seconds": (lambda c: c.update(limits={"call_seconds": 0}), "limits: call_seconds: "),
     "other slug": (lambda c: c.update(slug="ps2"), "slug: is 'ps2', but course.yml lists this folder as 'ps1'"),
     "two hints": (lambda c: question(c).update(hints=["look", "look again"]), "questions: mix: hints: "),
@@ -424,13 +424,13 @@ def test_a_key_that_stands_twice_is_told(course_copy: Path, name: str) -> None:
     path.write_text(f"{text}\n{key}: again\n", encoding="utf-8")
     said = complaint(course_copy)
     assert said.startswith(f"{path}: ")
-    assert f"the key '{key}' stands twice" in said
+    assert f"the key '{key}' appears twice" in said
 
 
 def test_a_key_that_stands_twice_deep_inside_is_told(tmp_path: Path) -> None:
     path = tmp_path / "some.yml"
     path.write_text("a:\n- b: {c: 1, d: 2, c: 3}\n", encoding="utf-8")
-    with pytest.raises(CourseError, match="the key 'c' stands twice"):
+    with pytest.raises(CourseError, match="the key 'c' appears twice"):
         read_yaml(path)
 
 

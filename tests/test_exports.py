@@ -219,14 +219,14 @@ def test_every_grade_and_every_row_without_the_other_is_told(tmp_path: Path, ros
 def test_who_is_excused_stays_excused(tmp_path: Path, roster: Roster) -> None:
     before = canvas_file(tmp_path).replace(b"Section 1,7.50,,", b"Section 1,7.50,EX,", 1)
     filled = fill_canvas(before, a_class(), ["102"], roster)
-    assert filled.problems == ["s001 has EX in Canvas; the cell is left"]
+    assert filled.problems == ["s001 has EX in Canvas; the cell is left unchanged"]
     assert b"7.50,EX," in filled.files[""]
 
 
 def test_a_row_that_is_there_twice_is_filled_once(tmp_path: Path, roster: Roster) -> None:
     filled = fill_canvas(canvas_file(tmp_path, ["s001", "s001"]), [grade("s001")], ["102"], roster)
     assert filled.count == 1
-    assert filled.problems == ["Canvas's user 70001 is s001, who has a row already; the second one is left"]
+    assert filled.problems == ["Canvas's user 70001 is s001, who already has a row; the second one is left unchanged"]
 
 
 def test_whose_written_answers_wait_is_said() -> None:
@@ -304,11 +304,11 @@ def test_what_a_person_wrote_in_moodle_is_left(tmp_path: Path, roster: Roster) -
     before = moodle_file(tmp_path).replace(b'12:00 PM",-,\r\n', b'12:00 PM",-,well done\r\n', 1)
     filled = fill_moodle(before, [grade("s001", notes=["Late."])], roster)
     assert b"well done" in filled.files[""]
-    assert filled.problems == ["s001 has feedback in Moodle; it is left, only the points are new"]
+    assert filled.problems == ["s001 has feedback in Moodle; it is kept, and only the points change"]
     before = moodle_file(tmp_path).replace(b",Yes,", b",No,", 1)
     filled = fill_moodle(before, [grade("s001")], roster)
     assert filled.files[""] == before
-    assert filled.problems == ["s001's grade is locked in Moodle; the row is left"]
+    assert filled.problems == ["s001's grade is locked in Moodle; the row is left unchanged"]
 
 
 @pytest.mark.parametrize(

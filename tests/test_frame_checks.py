@@ -103,7 +103,7 @@ def test_what_is_not_declared_is_named(draft: Path) -> None:
     change(draft, "payoffs.py", "def centred", "def centered")
     change(draft, "mutants.py", "museum=", "hint_for_staff=")
     problems, warnings = _declared(draft)
-    assert [problem.partition("payoffs.py: ")[2] for problem in problems] == ["centered is no question"]
+    assert [problem.partition("payoffs.py: ")[2] for problem in problems] == ["centered is not a question"]
     assert warnings == [
         f"centred has no {missing}"
         for missing in (

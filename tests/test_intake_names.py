@@ -358,7 +358,7 @@ def test_a_timestamp_that_cannot_be_read_is_listed(tmp_path: Path, written: str)
     assert submission.submitted is None
     assert (problem.name, problem.student, problem.graded) == ("s001/ps1/ps1.py", "s001", True)
     assert problem.reason.startswith("the time in timestamp.txt, `")
-    assert problem.reason.endswith("; write it there as in 2026-09-20 12:00:00 UTC and grade again")
+    assert problem.reason.endswith("; write it there in the form 2026-09-20 12:00:00 UTC and grade again")
     assert problem.reason.isprintable()
 
 

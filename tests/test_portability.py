@@ -78,8 +78,8 @@ def test_what_a_later_python_has_no_more_is_named(tmp_path: Path) -> None:
     grader = Grader("3.13", ["numpy"], ["numpy"])
     text = "import imp, cgi\nfrom itertools import batched\nimport numpy"
     assert warnings_for([("", text)], tmp_path, "ps1", grader) == [
-        "line 1: `imp` is gone since Python 3.12, and the grader has 3.13",
-        "line 1: `cgi` is gone since Python 3.13, and the grader has 3.13",
+        "line 1: `imp` was removed in Python 3.12, and the grader has 3.13",
+        "line 1: `cgi` was removed in Python 3.13, and the grader has 3.13",
     ]
 
 

@@ -147,7 +147,7 @@ def test_a_regrade_shows_old_and_new_points_and_why(story: Story) -> None:
     rows = [line.split("\t") for line in text.splitlines() if re.match(r"s\d\d\d\t", line)]
     assert [row[:5] for row in rows] == [[student, "1", "softmax", "3", "4"] for student in ("s001", "s004", "s005")]
     assert text.count("test_softmax_large: failed → passed") == 3
-    assert "it does not count yet; `course regrade tiny --apply` takes it over" in text
+    assert "it does not count yet; `course regrade tiny --apply` applies it" in text
     # What programs read of a pipe has no title; people read it beside.
     assert "attempts change" not in text
     assert "tiny: regrade 1: 3 of" in story.answers["regraded"].stderr

@@ -81,7 +81,7 @@ def test_a_tree_that_is_not_committed_is_named(committed: Path) -> None:
 
 
 def test_a_folder_without_git_is_named(course_copy: Path) -> None:
-    assert "is no git repository" in uncommitted(course_copy)[0]
+    assert "is not a git repository" in uncommitted(course_copy)[0]
 
 
 def test_a_version_without_an_entry_in_the_changelog_is_named(committed: Path) -> None:

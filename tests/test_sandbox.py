@@ -405,7 +405,7 @@ def test_processor_time_is_bounded(zygote: Zygote) -> None:
     limits = Limits(call_seconds=20, processor_seconds=1)
     with GuestRunner(zygote, "ps1.py", SOURCE, limits) as runner:
         runner.load()
-        with pytest.raises(Stopped, match="processor time"):
+        with pytest.raises(Stopped, match="CPU time"):
             Student(runner).forever()
 
 

@@ -88,7 +88,7 @@ def test_two_students_never_become_one(root: Path, journal: Journal) -> None:
         journal.rename("x17", "s001")
     assert journal.students() == ["s001", "x17"]
     assert "no attempt of y18" in run(root, "rename", "y18", "s002").stderr
-    assert "is no student id" in run(root, "rename", "x17", "../x").stderr
+    assert "is not a student id" in run(root, "rename", "x17", "../x").stderr
 
 
 # --- points

@@ -58,7 +58,7 @@ def test_comments_of_course_yml_survive(course_copy: Path) -> None:
 @pytest.mark.parametrize("name", ["PS7", "7ps", "ps7-sparse", "../ps7", "ps7 x", "", "ps7_"])
 def test_a_name_that_does_not_fit_is_refused_before_anything_is_written(course_copy: Path, name: str) -> None:
     before = sorted(course_copy.rglob("*"))
-    with pytest.raises(CourseError, match="is no name for a problem set"):
+    with pytest.raises(CourseError, match="is not a name for a problem set"):
         new_problem_set(load_course(course_copy), name, TODAY)
     assert sorted(course_copy.rglob("*")) == before
 
@@ -109,7 +109,7 @@ SOURCE_FAULTS: dict[str, tuple[str, str, str, str]] = {
     "name that nothing defines": ("assignment.yml", "names: [centred]", "names: [centered]", "`centered`, which assign"),
     "slot without a question": ("handout.md", "question: centred", "question: other", "no slot for centred"),
     "slot of no question": ("handout.md", "EDIT: what", SLOT.format("other"), "without a question: other"),
-    "slot that stands twice": ("handout.md", "EDIT: what", SLOT.format("centred"), "or one stands twice"),
+    "slot that appears twice": ("handout.md", "EDIT: what", SLOT.format("centred"), "or one appears twice"),
     "unknown key": ("assignment.yml", "tier: core", "tier: core\n    teir: core", "teir: this key is not known"),
     "unknown tier": ("assignment.yml", "tier: core", "tier: easy", "tier"),
     "public test that needs the reference": (
@@ -202,7 +202,7 @@ def test_an_answered_choice_is_a_leak(draft: Path) -> None:
 def test_a_question_that_stands_twice_is_named(draft: Path) -> None:
     text = path_of(draft, "assignment.yml").read_text(encoding="utf-8")
     add(draft, "assignment.yml", text[text.index("  - id: centred") :])
-    assert "the question id 'centred' stands twice" in source_problems(draft)
+    assert "the question id 'centred' appears twice" in source_problems(draft)
 
 
 # --- planted faults that grading shows
@@ -328,9 +328,9 @@ def test_faults_between_tests_and_assignment_are_all_named_together(draft: Path)
     said = graded_problems(draft)
     for expected in (
         "test_unmarked has no @graded mark",
-        "test_of_nothing grades 'nobody', which is no question",
+        "test_of_nothing grades 'nobody', which is not a question",
         "test_three_numbers_around_zero: another test has this name too",
-        "test_waiting requires test_gone, which is no earlier test of centred",
+        "test_waiting requires test_gone, which is not an earlier test of centred",
         "centred: points: is 2, but its tests add up to 5",
     ):
         assert expected in said

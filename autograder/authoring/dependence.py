@@ -29,7 +29,7 @@ SECONDS = 300
 def answer_checks(course: Course, problem_set: ProblemSet) -> list[Check]:
     """No tolerance may depend on an answer, and extreme answers only lose points.
 
-    Calls that depend on an answer are told, for they cannot be made ahead.
+    Calls that depend on an answer are reported, because they cannot be made ahead of time.
     """
     name = "no tolerance depends on an answer"
     command = [sys.executable, "-m", __spec__.name, str(course.root), problem_set.slug]

@@ -23,7 +23,7 @@ def declaration_check(problem_set: ProblemSet) -> Check:
     questions = problem_set.assignment.questions
     drawn = payoffs(problem_set)
     known = {question.id for question in questions}
-    problems = [f"{problem_set.folder / 'payoffs.py'}: {name} is no question" for name in drawn if name not in known]
+    problems = [f"{problem_set.folder / 'payoffs.py'}: {name} is not a question" for name in drawn if name not in known]
     try:
         entries = museum(problem_set)
     except CourseError as error:

@@ -30,7 +30,7 @@ def handout_parts(problem_set: ProblemSet) -> list[Part]:
         unknown = [name for name in slots if name not in wanted]
         reason = f"no slot for {', '.join(missing)}" if missing else f"slots without a question: {', '.join(unknown)}"
         if not missing and not unknown:
-            reason = "the slots are not in the order of assignment.yml, or one stands twice"
+            reason = "the slots are not in the order of assignment.yml, or one appears twice"
         raise CourseError(f"{path}: {reason}; a slot is a line `<!-- question: name -->`")
     pieces = _SLOT.split(_LEDGER.sub("", text))
     return [Part(prose.strip(), name) for prose, name in zip(pieces[::2], [*pieces[1::2], ""], strict=True)]

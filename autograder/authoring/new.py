@@ -36,7 +36,7 @@ def new_problem_set(course: Course, name: str, today: datetime.date) -> list[Pat
     """
     match = _NAME.fullmatch(name)
     if not match:
-        raise CourseError(f"{name!r} is no name for a problem set; write one like ps7_sparse_attention")
+        raise CourseError(f"{name!r} is not a name for a problem set; write one like ps7_sparse_attention")
     slug = match[1]
     folder, solution = course.root / "assignments" / name, course.root / "solutions" / f"{name}.py"
     for listing in course.settings.problem_sets:

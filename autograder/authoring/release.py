@@ -33,7 +33,7 @@ def uncommitted(root: Path) -> list[str]:
     command = ["git", "-C", str(root), "status", "--porcelain", "--untracked-files=all", *every_file]
     answer = subprocess.run(command, capture_output=True, text=True, check=False)
     if answer.returncode:
-        return [f"{root} is no git repository, so nobody could tell later what was released"]
+        return [f"{root} is not a git repository, so nobody could tell later what was released"]
     return [f"not committed: {line[3:]}" for line in answer.stdout.splitlines()]
 
 

@@ -182,13 +182,15 @@ def _template_problems(results: _Results) -> Iterator[str]:
 def _declared(problem_set: ProblemSet, kind: str) -> dict[str, Variant]:
     path = problem_set.folder / f"{kind}.py"
     if not path.exists():
-        raise CourseError(f"{path} is missing; every code question needs a mutant and an alternative")
+        raise CourseError(f"{path} is missing; every code question needs mutants and alternatives")
     declared = variants.declared_in(import_file(path))
     names = [variant.name for variant in declared]
     known = {question.id for question in problem_set.assignment.questions}
     for variant in declared:
         if variant.question not in known:
-            raise CourseError(f"{path}: {variant.name} is for {variant.question!r}, which is no question of assignment.yml")
+            raise CourseError(
+                f"{path}: {variant.name} is for {variant.question!r}, which is not a question of assignment.yml"
+            )
         if names.count(variant.name) > 1:
             raise CourseError(f"{path}: two variants are called {variant.name}")
     return {f"{variant.question}: {variant.name}": variant for variant in declared}

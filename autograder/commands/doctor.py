@@ -25,7 +25,7 @@ def doctor() -> None:
     try:
         kept = secret(find_root(Path.cwd()))
     except CourseError:
-        kept = Finding("secret", None, ("not looked for: this is no course's folder",))
+        kept = Finding("secret", None, ("not checked: this is not a course folder",))
     _show([kept])
     if not any(finding.good for finding in findings) or kept.good is False:
         raise typer.Exit(NEEDS_YOU)

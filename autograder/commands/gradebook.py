@@ -65,5 +65,5 @@ def gradebook(
         start = f"cd {shlex.quote(str(place))} && jupyter lab"
         out.print(f"to grade: {start}\nthen Nbgrader > Formgrader > Manual Grading", highlight=False, soft_wrap=True)
     if failed:
-        out.print(f"the grader failed at: {', '.join(failed)}; their points stay as they were", soft_wrap=True)
+        out.print(f"the grader failed on: {', '.join(failed)}; their points stay as they were", soft_wrap=True)
         raise typer.Exit(NEEDS_YOU)

@@ -115,7 +115,7 @@ def grade(
                 for grading in stored
             ],
             "not_graded": [_listed(entry) for entry in listed if not entry.graded]
-            + [{"name": student, "student": student, "reason": "the time of --at-most was over"} for student in late],
+            + [{"name": student, "student": student, "reason": "the time of --at-most was up"} for student in late],
             "look_at": [_listed(entry) for entry in listed if entry.graded],
         }
         sys.stdout.write(json.dumps(document, ensure_ascii=True) + "\n")
@@ -201,7 +201,7 @@ def regrade(
         if applied:
             out.print(f"it counts; `course regrade {chosen.slug} --revert {run.number}` goes back", highlight=False)
         elif changed:
-            out.print(f"it does not count yet; `course regrade {chosen.slug} --apply` takes it over", highlight=False)
+            out.print(f"it does not count yet; `course regrade {chosen.slug} --apply` applies it", highlight=False)
     raise typer.Exit(NEEDS_YOU if faults else 0)
 
 

@@ -22,7 +22,7 @@ def rename(
     """
     course = open_course()
     if not STUDENT_ID.fullmatch(new):
-        refuse(f"{new!r} is no student id; {ID_RULE}")
+        refuse(f"{new!r} is not a student id; {ID_RULE}")
     try:
         problem_sets = [course.problem_set(listing.slug) for listing in course.settings.problem_sets]
     except CourseError as error:

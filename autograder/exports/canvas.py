@@ -47,7 +47,7 @@ def fill_canvas(content: bytes, grades: Sequence[Grade], titles: Sequence[str], 
     def put(row: int, grade: Grade) -> str:
         old = sheet.value(row, column).strip()
         if old.upper() in ("EX", "N/A"):
-            return f"{grade.student} has {old} in Canvas; the cell is left"
+            return f"{grade.student} has {old} in Canvas; the cell is left unchanged"
         sheet.put(row, column, points_text(grade.points))
         return ""
 

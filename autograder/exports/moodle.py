@@ -31,14 +31,14 @@ def fill_moodle(content: bytes, grades: Sequence[Grade], roster: Roster | None) 
     def put(row: int, grade: Grade) -> str:
         check_possible(sheet.value(row, maximum), grades, "Moodle")
         if locked is not None and sheet.value(row, locked).strip().lower() == "no":
-            return f"{grade.student}'s grade is locked in Moodle; the row is left"
+            return f"{grade.student}'s grade is locked in Moodle; the row is left unchanged"
         sheet.put(row, points, points_text(grade.points))
         feedback = defused("<br>".join(html.escape(line) for line in _feedback(grade)))
         if comments is None or not feedback:
             return ""
         old = sheet.value(row, comments)
         if old.strip() and old != feedback:
-            return f"{grade.student} has feedback in Moodle; it is left, only the points are new"
+            return f"{grade.student} has feedback in Moodle; it is kept, and only the points change"
         sheet.put(row, comments, feedback)
         return ""
 

@@ -180,7 +180,7 @@ class _Intake:
         keys = ", ".join(map(shown, claim.handed.keys)) or "no id at all"
         column = claim.handed.platform or "student"
         if self.roster is None:
-            return f"a roster must tell whose it is: {keys}; write it into roster.csv, column `{column}`"
+            return f"only a roster can tell whose it is: {keys}; write it into roster.csv, column `{column}`"
         if claim.students:
             students = " or ".join(claim.students)
             return f"may be of {students}: {keys}; give each an id of their own in roster.csv, column `{column}`"

@@ -98,7 +98,7 @@ def _objection(path: str) -> str:
     if not is_harmless(path):
         return "its name holds characters that do not print"
     if re.match(r"[A-Za-z]:", path) or any(part in ("", ".", "..") for part in path.split("/")):
-        return "its name leads out of the archive"
+        return "its name points outside the archive"
     return ""
 
 
@@ -208,7 +208,7 @@ class _BoundedHeaders(tarfile.TarInfo):
         extended = (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE, tarfile.GNUTYPE_LONGNAME,
                     tarfile.GNUTYPE_LONGLINK)  # fmt: skip
         if header.type in extended and header.size > bounds.SMALL:
-            raise tarfile.ReadError("a header of it is too long")
+            raise tarfile.ReadError("one of its headers is too long")
         return header
 
 

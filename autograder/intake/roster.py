@@ -87,7 +87,7 @@ def read_roster(path: Path) -> Roster:
         raise CourseError(f"{path}: line 1: there is no column `student`; there are: {', '.join(header)}")
     for name in ("student", *PLATFORMS, "formerly"):
         if header.count(name) > 1:
-            raise CourseError(f"{path}: line 1: the column `{name}` stands twice")
+            raise CourseError(f"{path}: line 1: the column `{name}` appears twice")
     students: dict[str, int] = {}
     users: dict[str, dict[str, str]] = {name: {} for name in PLATFORMS if name in header}
     lines: dict[tuple[str, str], int] = {}
@@ -100,21 +100,21 @@ def read_roster(path: Path) -> Roster:
         cells = {name: cell.strip() for name, cell in zip(header, row, strict=True)}
         student = cells["student"]
         if not STUDENT_ID.fullmatch(student):
-            raise CourseError(f"{path}: line {number}: {student!r} is no student id; {ID_RULE}")
+            raise CourseError(f"{path}: line {number}: {student!r} is not a student id; {ID_RULE}")
         if student in students:
-            raise CourseError(f"{path}: line {number}: the student {student} stands in line {students[student]} already")
+            raise CourseError(f"{path}: line {number}: the student {student} is already in line {students[student]}")
         students[student] = number
         for platform, known in users.items():
             key = exact(cells[platform])
             if key in known:
                 first = lines[platform, key]
-                raise CourseError(f"{path}: line {number}: {platform} {cells[platform]!r} stands in line {first} already")
+                raise CourseError(f"{path}: line {number}: {platform} {cells[platform]!r} is already in line {first}")
             if key:
                 known[key] = student
                 lines[platform, key] = number
         for old in cells.get("formerly", "").split():
             if old in former:
-                raise CourseError(f"{path}: line {number}: {old!r} was the id of {former[old]} already")
+                raise CourseError(f"{path}: line {number}: {old!r} is already the former id of {former[old]}")
             former[old] = student
     if not students:
         raise CourseError(f"{path}: there is no student in it")

@@ -71,7 +71,7 @@ def _objection(entry: Entry, student: str, form: str, module: str, *, alone: boo
     if (alone and answer_pattern(module).fullmatch(entry.parts[0])) or (student == module and len(entry.parts) > 1):
         return "named after the problem set, so nobody can tell whose it is; put it into a folder named after its student"
     if not STUDENT_ID.fullmatch(student):
-        return f"the name is no student id; {ID_RULE}"
+        return f"the name is not a student id; {ID_RULE}"
     if alone and form not in FORMS:
         return "neither a .py nor an .ipynb file nor a folder"
     return ""
@@ -104,5 +104,5 @@ def _timestamp(handed: Handed, parts: Parts, zone: datetime.tzinfo) -> When:
     moment = read_moment(text, zone)
     if moment is None:
         problem = f"the time in timestamp.txt, `{shown(text)}`, cannot be read"
-        return When(problem=problem, remedy="write it there as in 2026-09-20 12:00:00 UTC")
+        return When(problem=problem, remedy="write it there in the form 2026-09-20 12:00:00 UTC")
     return When(moment, "time of timestamp.txt, which its author's computer writes")

@@ -134,7 +134,7 @@ def _library(facts: _Facts, grader: Grader) -> Iterator[str]:
     for version, names in _GONE.items():
         for name in names.split() if version <= grader.version else ():
             if place := facts.imports.get(name):
-                yield f"{place}: `{name}` is gone since Python {_dotted(version)}, and the grader has {grader.python}"
+                yield f"{place}: `{name}` was removed in Python {_dotted(version)}, and the grader has {grader.python}"
 
 
 def _dotted(version: tuple[int, int]) -> str:

@@ -16,13 +16,13 @@ from autograder.sandbox.zygote import Spawned, Zygote
 OUTPUT_KEPT = 16 * 1024
 CONFINE_SECONDS = 10.0
 _REASONS: dict[int, str] = {
-    signal.SIGXCPU: "used up its processor time",
+    signal.SIGXCPU: "used up its CPU time",
     signal.SIGSEGV: "crashed (segmentation fault)",
     signal.SIGBUS: "crashed (bus error)",
     signal.SIGFPE: "crashed (arithmetic fault)",
     signal.SIGABRT: "crashed (abort)",
     signal.SIGSYS: "made a forbidden system call",
-    signal.SIGKILL: "was killed, probably for its memory or processor time",
+    signal.SIGKILL: "was killed, probably for its memory or CPU time",
 }
 NO_ANSWER = "sent data that is no answer"
 # How long a guest that hung up has to end by itself, so that its exit status can be told.

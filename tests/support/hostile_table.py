@@ -38,8 +38,8 @@ BEGIN, END = "<!-- attacks: begin -->", "<!-- attacks: end -->"
 DIRECTIVE = re.compile(r"# (problem set|expect|reason|never|machine): (.+)")
 # How a record says that a limit on time was reached: CPU or wall-clock time, by the guest's timer, the host's or the kernel.
 TIME = (
-    "did not finish within|did not return in time|time for one submission is used up|used up its processor time"
-    "|was killed, probably for its memory or processor time"
+    "did not finish within|did not return in time|time for one submission is used up|used up its CPU time"
+    "|was killed, probably for its memory or CPU time"
 )
 
 # In the order of the table: what each kind is called there, and what stops it.
