@@ -27,7 +27,7 @@ class _Definitions:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> _Definitions:
-        found = cls()
+        definitions = cls()
         for text in texts:
             try:
                 body = ast.parse(text).body
@@ -38,17 +38,17 @@ class _Definitions:
                 first = min([node.lineno, *(part.lineno for part in getattr(node, "decorator_list", []))]) - 1
                 last = node.end_lineno or node.lineno
                 for name in _names(node):
-                    found.sources[name] = "\n".join(lines[first:last])
-                    found.uses[name] = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-                    found.spans[name] = first, last
-        return found
+                    definitions.sources[name] = "\n".join(lines[first:last])
+                    definitions.uses[name] = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+                    definitions.spans[name] = first, last
+        return definitions
 
     def needed_by(self, name: str, known: set[str]) -> list[str]:
         """The names that a definition needs and that are not `known`: first those that others need."""
-        found: list[str] = []
+        needed: list[str] = []
         for other in sorted((self.uses[name] & self.sources.keys()) - known - {name}):
-            found += [more for more in [*self.needed_by(other, known | {name, *found}), other] if more not in found]
-        return found
+            needed += [more for more in [*self.needed_by(other, known | {name, *needed}), other] if more not in needed]
+        return needed
 
 
 def _names(node: ast.stmt) -> list[str]:
@@ -113,6 +113,6 @@ def _write(work: Path, text: str) -> None:
 def _cell(notebook: Mapping[str, Any], work: Path) -> dict[str, Any]:
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code" and PLACE in "".join(cell["source"]):
-            found: dict[str, Any] = cell
-            return found
+            result: dict[str, Any] = cell
+            return result
     raise ValueError(f"{work} has no line `{PLACE}`, where functions are carried to")

@@ -79,7 +79,7 @@ def run_tests(namespace: dict[str, Any], suite: Suite, only: str = "") -> list[O
 
 def report(outcomes: Sequence[Outcome]) -> str:
     """What a student may read of these outcomes: points, and why a test did not pass. Of a hidden test no numbers."""
-    earned, possible = sum(one.earned for one in outcomes), sum(one.points for one in outcomes)
+    earned, possible = sum(outcome.earned for outcome in outcomes), sum(outcome.points for outcome in outcomes)
     lines = [line for outcome in outcomes for line in explain(outcome)]
     return "\n".join([f"{earned:g} of {possible:g} points", *lines])
 

@@ -160,10 +160,10 @@ def merge(texts: Sequence[Text], base: Sequence[Piece], new: Sequence[Piece], re
     waiting: list[Piece] = []  # new pieces that have no place yet
     replaced: set[tuple[int, int]] = set()
     for piece in new:
-        old = [one for one in base if one.keys & piece.keys]
-        keys = piece.keys.union(*(one.keys for one in old))
-        here = [(text, one) for text, one in mine if one.keys & keys]
-        old_content, my_content = [one.content for one in old], [one.content for _, one in here]
+        old = [other for other in base if other.keys & piece.keys]
+        keys = piece.keys.union(*(other.keys for other in old))
+        here = [(text, other) for text, other in mine if other.keys & keys]
+        old_content, my_content = [other.content for other in old], [other.content for _, other in here]
         changed = old_content != [piece.content]
         if not here:
             if any(text.guessed & keys for text in texts):
@@ -184,9 +184,9 @@ def merge(texts: Sequence[Text], base: Sequence[Piece], new: Sequence[Piece], re
             if changed and (id(text), first.start) in replaced:  # the template cut one piece into two
                 text.edits.append((first.end, first.end, "\n" * piece.gap + piece.text))
             elif changed:
-                for text, one in here:
-                    text.edits.append((one.start, one.end, "" if (id(text), one.start) in replaced else piece.text))
-                    replaced.add((id(text), one.start))
+                for text, other in here:
+                    text.edits.append((other.start, other.end, "" if (id(text), other.start) in replaced else piece.text))
+                    replaced.add((id(text), other.start))
                 report.add(report.updated, replace(piece, question="the headings") if piece.is_heading else piece)
         elif my_content != [piece.content]:
             if piece.question or changed:
@@ -200,9 +200,9 @@ def merge(texts: Sequence[Text], base: Sequence[Piece], new: Sequence[Piece], re
     # What binds no name, such as a call, and left the template: nothing of the student's can depend on it.
     kept = {key for piece in new for key in piece.keys}
     gone = {key for piece in base if not piece.names and not piece.is_heading for key in piece.keys - kept}
-    for text, one in mine:
-        if one.keys & gone:
-            text.edits.append((one.start, one.end, ""))
+    for text, other in mine:
+        if other.keys & gone:
+            text.edits.append((other.start, other.end, ""))
 
 
 def _insert(text: Text, line: int, piece: Piece, report: Report, old_questions: set[str]) -> None:
@@ -215,7 +215,7 @@ def _behind_docstring(place: tuple[Text, int], piece: Piece) -> tuple[Text, int]
     text, _ = place
     if not piece.text.startswith("from __future__"):
         return place
-    return text, max((one.end for one in text.pieces[:1] if one.keys == {_TOP}), default=0)
+    return text, max((first.end for first in text.pieces[:1] if first.keys == {_TOP}), default=0)
 
 
 def _missing(piece: Piece) -> str:
@@ -230,7 +230,7 @@ def _pieces(source: str, lines: list[str]) -> Iterator[Piece]:
     """Cut a text; `lines` are the ones to quote. Raises one of `NOT_PYTHON`."""
     spans: list[tuple[int, int, list[ast.stmt]]] = []
     for node in ast.parse(source).body:
-        start = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", []))]) - 1
+        start = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", []))]) - 1
         end = node.end_lineno or node.lineno
         if spans and start < spans[-1][1]:  # statements that share a line are one piece
             first, before, nodes = spans.pop()

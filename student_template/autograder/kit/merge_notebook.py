@@ -111,7 +111,7 @@ def _assign(
 
 def _decide(cell: Cell, role: str, old: Cell | None, new: Cell | None, report: Report) -> list[Entry]:
     """What becomes of a student's cell that the template has as a whole: prose, or a check."""
-    untouched = any(one is not None and _content(one) == _content(cell) for one in (old, new))
+    untouched = any(version is not None and _content(version) == _content(cell) for version in (old, new))
     if untouched and new is None:
         return []
     if new is None:

@@ -69,7 +69,7 @@ class Grader:
 
 
 @dataclass
-class _Found:
+class _Facts:
     """The places of each kind of trouble, by what it is about; each is reported once.
 
     `modules` are what names of the file stand for: `np` for `numpy`. `used` are dotted names of what was imported.
@@ -88,9 +88,9 @@ def warnings_for(units: Sequence[tuple[str, str]], folder: Path, module: str, gr
 
     `folder` is where the file lies; `module` is the name that it is handed in under. Texts that are no Python are left out.
     """
-    found, syntax = _Found(), []
+    facts, syntax = _Facts(), []
     for unit, text in units:
-        found.written.update(_WRITTEN_BY_MAGIC.findall(text))
+        facts.written.update(_WRITTEN_BY_MAGIC.findall(text))
         python = _as_python(text)
         newer = newer_syntax(python, grader.version)
         if newer:
@@ -100,10 +100,10 @@ def warnings_for(units: Sequence[tuple[str, str]], folder: Path, module: str, gr
             tree = ast.parse(python)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             continue
-        _Visitor(unit, found).visit(tree)
-    own = {name.removesuffix(".py") for name in found.written} | {module, "autograder"}
-    lines = syntax[:1] + list(_library(found, grader))
-    for name, place in found.imports.items():
+        _Visitor(unit, facts).visit(tree)
+    own = {name.removesuffix(".py") for name in facts.written} | {module, "autograder"}
+    lines = syntax[:1] + list(_library(facts, grader))
+    for name, place in facts.imports.items():
         if name in own or name in grader.modules or (name in _LIBRARY and name not in _WINDOWS):
             continue
         if (folder / f"{name}.py").is_file() or (folder / name).is_dir():
@@ -115,26 +115,26 @@ def warnings_for(units: Sequence[tuple[str, str]], folder: Path, module: str, gr
             lines.append(f"{place}: the grader has no `{name}`, only {packages} and the standard library")
     lines += [
         f"{place}: the grader has no {path!r}; a path on your own machine is not there"
-        for path, place in found.absolute.items()
+        for path, place in facts.absolute.items()
     ]
     lines += [
         f"{place}: the grader has no file {path!r}; only {module} is handed in"
-        for path, place in found.read.items()
-        if path not in found.written | found.absolute.keys() and Path(path).name != f"{module}.py"
+        for path, place in facts.read.items()
+        if path not in facts.written | facts.absolute.keys() and Path(path).name != f"{module}.py"
     ]
     return lines
 
 
-def _library(found: _Found, grader: Grader) -> Iterator[str]:
+def _library(facts: _Facts, grader: Grader) -> Iterator[str]:
     """Sentences on what the standard library of the grader's Python lacks."""
     for version, names in _NEW.items():
         for name in names.split() if version > grader.version else ():
-            if place := found.used.get(name):
+            if place := facts.used.get(name):
                 yield f"{place}: `{name}` is new in Python {_dotted(version)}, and the grader has {grader.python}"
     for version, names in _GONE.items():
         for name in names.split() if version <= grader.version else ():
-            if place := found.imports.get(name):
-                yield f"{place}: `{name}` is gone since Python {_dotted(version)}, and the grader has {grader.python}"
+            if place := facts.imports.get(name):
+                yield f"{place}: `{name}` was removed in Python {_dotted(version)}, and the grader has {grader.python}"
 
 
 def _dotted(version: tuple[int, int]) -> str:
@@ -197,9 +197,9 @@ def _as_python(text: str) -> str:
 class _Visitor(ast.NodeVisitor):
     """Notes imports and paths of one unit. What stands under `try` with a handler for its failure is left out."""
 
-    def __init__(self, unit: str, found: _Found) -> None:
+    def __init__(self, unit: str, facts: _Facts) -> None:
         self._unit = unit
-        self._found = found
+        self._facts = facts
 
     def _place(self, node: ast.expr | ast.stmt) -> str:
         return f"{self._unit}, line {node.lineno}" if self._unit else f"line {node.lineno}"
@@ -214,25 +214,25 @@ class _Visitor(ast.NodeVisitor):
     def visit_Import(self, node: ast.Import) -> None:
         for alias in node.names:
             top = alias.name.partition(".")[0]
-            self._found.imports.setdefault(top, self._place(node))
-            self._found.used.setdefault(alias.name, self._place(node))
-            self._found.modules[alias.asname or top] = alias.name if alias.asname else top
+            self._facts.imports.setdefault(top, self._place(node))
+            self._facts.used.setdefault(alias.name, self._place(node))
+            self._facts.modules[alias.asname or top] = alias.name if alias.asname else top
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         if node.module and not node.level:
-            self._found.imports.setdefault(node.module.partition(".")[0], self._place(node))
+            self._facts.imports.setdefault(node.module.partition(".")[0], self._place(node))
             for name in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names)):
-                self._found.used.setdefault(name, self._place(node))
+                self._facts.used.setdefault(name, self._place(node))
             for alias in node.names:
-                self._found.modules[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+                self._facts.modules[alias.asname or alias.name] = f"{node.module}.{alias.name}"
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
         self.generic_visit(node)
         names, owner = [node.attr], node.value
         while isinstance(owner, ast.Attribute):
             names, owner = [owner.attr, *names], owner.value
-        if isinstance(owner, ast.Name) and owner.id in self._found.modules:
-            self._found.used.setdefault(".".join([self._found.modules[owner.id], *names]), self._place(node))
+        if isinstance(owner, ast.Name) and owner.id in self._facts.modules:
+            self._facts.used.setdefault(".".join([self._facts.modules[owner.id], *names]), self._place(node))
 
     def visit_Expr(self, node: ast.Expr) -> None:
         if not isinstance(node.value, ast.Constant):  # a docstring
@@ -240,7 +240,7 @@ class _Visitor(ast.NodeVisitor):
 
     def visit_Constant(self, node: ast.Constant) -> None:
         if isinstance(node.value, str) and len(node.value) < 200 and _ABSOLUTE.match(node.value):
-            self._found.absolute.setdefault(node.value, self._place(node))
+            self._facts.absolute.setdefault(node.value, self._place(node))
 
     def visit_Call(self, node: ast.Call) -> None:
         self.generic_visit(node)
@@ -249,9 +249,9 @@ class _Visitor(ast.NodeVisitor):
         mode = "".join(texts[1:2] + [str(word.value.value) for word in node.keywords
                                      if word.arg == "mode" and isinstance(word.value, ast.Constant)])  # fmt: skip
         if texts and (name in _WRITERS or (name == "open" and set(mode) & set("wax"))):
-            self._found.written.add(texts[0])
+            self._facts.written.add(texts[0])
         elif texts and name in _READERS:
-            self._found.read.setdefault(texts[0], self._place(node))
+            self._facts.read.setdefault(texts[0], self._place(node))
 
 
 def _texts(call: ast.Call) -> Iterator[str]:

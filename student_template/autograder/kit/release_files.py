@@ -36,7 +36,7 @@ class Description:
         """Raises `ValueError` if the content is damaged."""
         try:
             fields = json.loads(content)
-            questions = {str(one["id"]): [str(name) for name in one["names"]] for one in fields["questions"]}
+            questions = {str(question["id"]): [str(name) for name in question["names"]] for question in fields["questions"]}
             version = re.sub(r"[^\w.+-]", "_", str(fields["version"])).lstrip(".")[:40]
             return cls(str(fields["title"]), version, str(fields["module"]), questions)
         except (KeyError, TypeError, AttributeError, RecursionError) as error:

@@ -128,13 +128,13 @@ def _write_receipt(folder: Path, description: dict[str, Any], name: str, size: i
 
 
 def _receipts(folder: Path) -> list[dict[str, Any]]:
-    found = []
+    receipts = []
     for path in sorted((folder / RECEIPTS).glob("*.json")):
         with contextlib.suppress(OSError, ValueError):
             receipt = json.loads(path.read_text(encoding="utf-8"))
             if isinstance(receipt, dict):
-                found.append(receipt)
-    return found
+                receipts.append(receipt)
+    return receipts
 
 
 if __name__ == "__main__":

@@ -214,7 +214,10 @@ def _failed_statement(body: list[ast.stmt], error: BaseException, code: types.Co
     line, _, column, _ = list(code.co_positions())[trace.tb_lasti // 2] if trace is not None else (None,) * 4
     place = (line or 0, column or 0)
     # Decorators stand above the line that a definition begins in.
-    starts = [min((node.lineno, node.col_offset) for node in [one, *getattr(one, "decorator_list", [])]) for one in body]
+    starts = [
+        min((node.lineno, node.col_offset) for node in [statement, *getattr(statement, "decorator_list", [])])
+        for statement in body
+    ]
     return max(bisect.bisect_right(starts, place) - 1, 0)
 
 

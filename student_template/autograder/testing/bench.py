@@ -271,6 +271,6 @@ def missing_requirements(items: Iterable[pytest.Item]) -> list[str]:
         if mark is None:
             continue
         if mark.requires and seen.get(mark.requires) != mark.question:
-            problems.append(f"{item.name} requires {mark.requires}, which is no earlier test of {mark.question}")
+            problems.append(f"{item.name} requires {mark.requires}, which is not an earlier test of {mark.question}")
         seen[item.name] = mark.question
     return problems

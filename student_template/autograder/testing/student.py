@@ -71,15 +71,15 @@ class Runner(ABC):
         if name in self._stopped:
             raise AlreadyStopped(f"not run again: {self._stopped[name]}")
         if known is None:
-            found = self.call(name, case, [Callback.of(handle) for handle in handles], repeat=repeat)
-            self.keep(digest, found if isinstance(found, Answer) else found.report)
+            answer = self.call(name, case, [Callback.of(handle) for handle in handles], repeat=repeat)
+            self.keep(digest, answer if isinstance(answer, Answer) else answer.report)
         else:
-            found = student_error(name, known)
-        if isinstance(found, Answer):
-            return found
-        if isinstance(found, Stopped):
-            self._stopped[name] = found.safe
-        raise found
+            answer = student_error(name, known)
+        if isinstance(answer, Answer):
+            return answer
+        if isinstance(answer, Stopped):
+            self._stopped[name] = answer.safe
+        raise answer
 
     def keep(self, digest: bytes, answer: Answer | loading.Report) -> None:
         """Remember what a call answered, or the report of what it raised, unless it is too large."""
