@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 import datetime
-import hashlib
-import json
 import re
 import zoneinfo
 from collections.abc import Mapping
@@ -156,15 +154,6 @@ class ProblemSet:
         }
         written = [question for question in self.assignment.questions if question.kind == "written"]
         return {question.id: texts.get(question.names[0], "") for question in written}
-
-    def suite_hash(self) -> str:
-        """SHA-256 over all that a verdict depends on, the submission and the engine apart."""
-        digest = hashlib.sha256(json.dumps([repr(self.limits), self.key.fingerprint, self.follow_through]).encode())
-        names = ("assignment.yml", "test_public.py", "test_hidden.py", "mutants.py")
-        for path in [*(self.folder / name for name in names), self.solution, self.ledger_path]:
-            content = path.read_bytes() if path.exists() else b""
-            digest.update(f"{path.name} {len(content)}\n".encode() + content)
-        return digest.hexdigest()
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from autograder.journal import Journal, Run, Stored
 from autograder.messages import Conditions
 from autograder.record import Record
 from autograder.run import grade
+from autograder.suite_hash import suite_hash
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ def regrade(
 
     What these tests have graded before is not graded twice, and a regrade that is there already is returned as it is.
     """
-    suite = problem_set.suite_hash()
+    suite = suite_hash(problem_set)
     attempts = [attempt for student in students for attempt in journal.attempts(student)]
     gradings = grade(
         root,

@@ -33,6 +33,7 @@ from autograder.messages import (
     send_task,
 )
 from autograder.record import Record
+from autograder.suite_hash import suite_hash
 
 # A worker that is silent for longer than a submission's whole time and this has a fault of its own.
 MARGIN_SECONDS = 60.0
@@ -229,7 +230,7 @@ def _fault_record(worker: _Worker[Key], task: Task, problem_set: ProblemSet) -> 
     """The record of a submission whose worker did not live to write one."""
     fault = f"the grading worker ended: {worker.said()[-300:] or worker.process.returncode}"
     now = datetime.datetime.now(datetime.UTC)
-    provenance = scoring.provenance(problem_set, task.submission, suite=problem_set.suite_hash(), started=now)
+    provenance = scoring.provenance(problem_set, task.submission, suite=suite_hash(problem_set), started=now)
     return scoring.record(problem_set, provenance, scoring.Findings(), fault=fault)
 
 

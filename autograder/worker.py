@@ -38,6 +38,7 @@ from autograder.sandbox.runner import GuestRunner
 from autograder.sandbox.zygote import Zygote
 from autograder.slips import SlipFinder
 from autograder.suite import authoring_problems, broken_file, import_file, mark_of, pytest_options
+from autograder.suite_hash import suite_hash
 from autograder.testing.bench import Bench, Trial, is_hidden, keyed
 
 
@@ -53,7 +54,7 @@ class GradingBench(Bench):
         self.connection = connection
         self.solution = import_file(problem_set.solution)
         self.asked = {name for question in problem_set.assignment.questions for name in question.names}
-        self.suite = problem_set.suite_hash()
+        self.suite = suite_hash(problem_set)
         self.key = problem_set.key
         self.memory_bytes = memory_of_a_test(problem_set.limits.message_bytes)
         mutants_path = problem_set.folder / "mutants.py"

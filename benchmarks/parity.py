@@ -46,6 +46,7 @@ from autograder.platforms.targets.otter import release_files as otter_files  # n
 from autograder.record import Record  # noqa: E402
 from autograder.run import cores, graded  # noqa: E402
 from autograder.suite import import_file  # noqa: E402
+from autograder.suite_hash import suite_hash  # noqa: E402
 from autograder.testing.bench import Status  # noqa: E402
 
 Points = dict[str, float]  # by question
@@ -257,7 +258,7 @@ def compare(course: Course, problem_set: ProblemSet, options: argparse.Namespace
     entries = entries_of(course, problem_set)
     if options.sample:
         entries = sampled(entries, options.sample)
-    suite = problem_set.suite_hash()
+    suite = suite_hash(problem_set)
     graders = ["here", *options.graders]
     for grader in graders:
         missing = [entry for entry in entries if entry.key(grader, suite) not in kept.points]

@@ -12,7 +12,8 @@ import pytest
 import yaml
 
 from autograder.assignment import Explanation
-from autograder.course import CourseError, find_root, load_course, read_yaml
+from autograder.course import CourseError, ProblemSet, find_root, load_course, read_yaml
+from autograder.suite_hash import suite_hash
 
 ROOT = Path(__file__).resolve().parents[1]
 Content = dict[str, Any]
@@ -122,29 +123,52 @@ def test_the_root_is_found_from_inside(course_copy: Path, tmp_path: Path) -> Non
         find_root(tmp_path)
 
 
-HASHED = ["assignment.yml", "test_public.py", "test_hidden.py", "mutants.py"]
+def _points(content: Content) -> None:
+    content["questions"][0]["points"] += 1
 
 
-@pytest.mark.parametrize("name", [*HASHED, "solution", "ledger", "limits"])
+def _rubric(content: Content) -> None:
+    written = next(question for question in content["questions"] if question["kind"] == "written")
+    written["rubric"][0]["text"] = "Says something else."
+    written["title"], content["version"] = "Another title", "9.0.0"
+
+
+def _edited(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.count(old) >= 1, old
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+DECIDES: dict[str, Callable[[Path, ProblemSet], None]] = {
+    "points": lambda _, ps1: edit_yaml(ps1.folder / "assignment.yml", _points),
+    "limits": lambda root, _: edit_yaml(root / "course.yml", lambda content: content["limits"].update(memory_mb=999)),
+    "public test": lambda _, ps1: _edited(ps1.folder / "test_public.py", "atol=", "rtol="),
+    "hidden test": lambda _, ps1: _edited(ps1.folder / "test_hidden.py", "atol=", "rtol="),
+    "mutant": lambda _, ps1: _edited(ps1.folder / "mutants.py", "return ", "return -"),
+    "reference": lambda _, ps1: _edited(ps1.solution, "return ", "return -"),
+    "ledger": lambda _, ps1: _edited(ps1.ledger_path, "output: 25", "output: 26"),
+}
+
+
+@pytest.mark.parametrize("name", DECIDES)
 def test_the_suite_hash_changes_with_all_that_a_verdict_depends_on(course_copy: Path, name: str) -> None:
     before = load_course(course_copy).problem_set("ps1")
-    paths = {"solution": before.solution, "ledger": before.ledger_path, "limits": course_copy / "course.yml"}
-    first = before.suite_hash()
-    if name == "limits":
-        edit_yaml(paths[name], lambda content: content["limits"].update(memory_mb=999))
-    else:
-        path = paths.get(name, before.folder / name)
-        path.write_text(path.read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
-    assert load_course(course_copy).problem_set("ps1").suite_hash() != first
+    first = suite_hash(before)
+    DECIDES[name](course_copy, before)
+    assert suite_hash(load_course(course_copy).problem_set("ps1")) != first
 
 
-@pytest.mark.parametrize("name", ["handout.md", "alternatives.py", "figures.py"])
-def test_the_suite_hash_does_not_change_with_anything_else(course_copy: Path, name: str) -> None:
+def test_the_suite_hash_does_not_change_with_anything_else(course_copy: Path) -> None:
+    """A rubric, a comment in a test, a model answer, a note of the ledger, or another file."""
     problem_set = load_course(course_copy).problem_set("ps1")
-    first = problem_set.suite_hash()
-    path = problem_set.folder / name
-    path.write_text(path.read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
-    assert load_course(course_copy).problem_set("ps1").suite_hash() == first
+    first = suite_hash(problem_set)
+    edit_yaml(problem_set.folder / "assignment.yml", _rubric)
+    for name in ("test_public.py", "test_hidden.py", "mutants.py", "handout.md", "alternatives.py", "figures.py"):
+        path = problem_set.folder / name
+        path.write_text(path.read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
+    _edited(problem_set.solution, "causation = ", "causation = 'Another answer.' or ")
+    _edited(problem_set.ledger_path, "rows:", "# changed\nrows:")
+    assert suite_hash(load_course(course_copy).problem_set("ps1")) == first
 
 
 # --- course.yml

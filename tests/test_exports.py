@@ -29,6 +29,7 @@ from autograder.grades import Grade
 from autograder.intake import Roster, Submission, read_roster
 from autograder.journal import Attempt, Journal, Stored
 from autograder.record import Look, Reason, Record
+from autograder.suite_hash import suite_hash
 from tests.support import platform_forms as forms
 from tests.support import records
 
@@ -360,7 +361,7 @@ def graded(tmp_path: Path) -> Path:
     journal = Journal(root / "results/ps1")
     for student, points in (("s001", 3.0), ("s002", 4.0)):
         attempt = journal.add(Submission(student, "ps1.py", student.encode(), NOON))
-        made_by = records.provenance(student=student, submission=attempt.sha256, suite=PS1.suite_hash())
+        made_by = records.provenance(student=student, submission=attempt.sha256, suite=suite_hash(PS1))
         journal.append(attempt, record(points, answered=False, provenance=made_by))
     forms.make_roster(root, STUDENTS)
     return root

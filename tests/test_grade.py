@@ -16,6 +16,7 @@ from autograder.intake import Submission
 from autograder.journal import Journal, Stored
 from autograder.messages import Task
 from autograder.record import Reason
+from autograder.suite_hash import suite_hash
 from tests.support.example_tables import grade, said, scored
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -201,7 +202,7 @@ def test_a_grader_that_fails_twice_reports_its_own_fault_and_no_zero(tmp_path: P
     assert "worker ended" in stored.record.fault
     assert stored.record.look[0].reason is Reason.FAULT
     (attempt,) = journal.attempts("s001")
-    assert journal.find(attempt, suite=load_course(ROOT).problem_set("ps1").suite_hash(), engine=__version__) is None
+    assert journal.find(attempt, suite=suite_hash(load_course(ROOT).problem_set("ps1")), engine=__version__) is None
     assert journal.in_force("s001") == {}
     # It has all that a record has, so it can be shown like any other.
     answer = course("show", "s001", "--results", tmp_path)

@@ -21,6 +21,7 @@ from autograder.intake import Submission
 from autograder.journal import Journal
 from autograder.record import QuestionScore, Record
 from autograder.regrade import changes, counts
+from autograder.suite_hash import suite_hash
 from autograder.testing.bench import Status
 from tests.support import records
 
@@ -199,8 +200,8 @@ def test_an_attempt_after_the_regrade_is_graded_by_todays_tests(story: Story) ->
     assert {name for name in new if not name.startswith("_objects")} == {"s002/002.attempt.json", "s002/002.json"}
     problem_set = load_course(story.course.root).problem_set("tiny")
     first, again, second = story.course.journal.records("s002")
-    assert second.record.provenance.suite == again.record.provenance.suite == problem_set.suite_hash()
-    assert first.record.provenance.suite != problem_set.suite_hash()
+    assert second.record.provenance.suite == again.record.provenance.suite == suite_hash(problem_set)
+    assert first.record.provenance.suite != suite_hash(problem_set)
     assert "s002 #2" in story.answers["new attempt"].stdout
 
 

@@ -43,6 +43,7 @@ from autograder.regrade import changes, counts
 from autograder.regrade import regrade as regrade_attempts
 from autograder.run import cores
 from autograder.run import grade as grade_attempts
+from autograder.suite_hash import suite_hash
 from autograder.table import changes_table, grades_table, history_table
 
 
@@ -246,7 +247,7 @@ def _check_students(wanted: Sequence[str], known: Sequence[str], where: str) -> 
 
 
 def _say_outdated(problem_set: ProblemSet, stored: Sequence[Stored]) -> None:
-    suite = problem_set.suite_hash()
+    suite = suite_hash(problem_set)
     outdated = sum(grading.record.provenance.suite != suite for grading in stored)
     if outdated:
         out.print(

@@ -37,6 +37,7 @@ from autograder.course import ProblemSet
 from autograder.journal import Journal
 from autograder.messages import Task
 from autograder.record import Record
+from autograder.suite_hash import suite_hash
 
 TESTS = Path(__file__).resolve().parents[1]
 REFERENCE = (TESTS / "tiny_course/solutions/tiny.py").read_text(encoding="utf-8")
@@ -221,7 +222,7 @@ def ready_made(root: Path) -> Callable[[], None]:
     """
 
     def graded(_: Path, problem_set: ProblemSet, tasks: Mapping[Any, Task], **options: Any) -> Iterator[tuple[Any, Record]]:
-        suite = problem_set.suite_hash()
+        suite = suite_hash(problem_set)
         for key in tasks:
             source = tasks[key].submission.source
             with (root / "graded").open("a") as file:
