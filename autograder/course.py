@@ -65,6 +65,14 @@ class Extension(Strict):
     until: AwareDatetime
 
 
+class Late(Strict):
+    """How many days after it was due a student handed in, where no platform gives the time."""
+
+    student: StudentId
+    problem_set: Slug
+    days: Annotated[float, Field(gt=0)]
+
+
 class CourseSettings(Strict):
     """`course.yml`."""
 
@@ -75,6 +83,7 @@ class CourseSettings(Strict):
     limits: Limits = Limits()
     policy: Policy = Policy()
     extensions: list[Extension] = Field(default_factory=list)
+    late: list[Late] = Field(default_factory=list)
     problem_sets: Annotated[list[Listing], Field(min_length=1)]
 
     @model_validator(mode="after")
@@ -92,6 +101,11 @@ class CourseSettings(Strict):
                 raise ValueError(f"the extension of {extension.student} names {extension.problem_set}, which is not listed")
             if extension.until <= due[extension.problem_set]:
                 raise ValueError(f"the extension of {extension.student} ends before {extension.problem_set} is due anyway")
+        for late in self.late:
+            if late.problem_set not in due:
+                raise ValueError(f"`late` of {late.student} names {late.problem_set}, which is not listed")
+            if sum((late.student, late.problem_set) == (other.student, other.problem_set) for other in self.late) > 1:
+                raise ValueError(f"`late` has {late.student} twice for {late.problem_set}")
         return self
 
 
@@ -184,6 +198,11 @@ class Course:
             if (extension.problem_set, extension.student) == (slug, student)
         ]
         return max([self.listing(slug).due, *own]).astimezone(self.zone)
+
+    def noted_days(self, slug: str, student: str) -> float | None:
+        """How many days after the due date a student handed in, as `late` in course.yml says; `None` if it says nothing."""
+        own = [late.days for late in self.settings.late if (late.problem_set, late.student) == (slug, student)]
+        return own[0] if own else None
 
     def last_due(self, slug: str) -> datetime.datetime:
         """When a problem set is due for the last student, in the course's time zone."""

@@ -55,6 +55,29 @@ class Grade:
         return {**tested, **self.manual}
 
     @property
+    def unread(self) -> float:
+        """Points of the written answers that a person has still to read."""
+        return math.fsum(
+            question.points
+            for question in self.stored.record.questions
+            if question.kind == "written" and question.id not in self.manual and not question.undone
+        )
+
+    @property
+    def in_words(self) -> str:
+        """The points as every list and page says them: "25 of 47 by tests, 5 to be read", or "28 of 52"."""
+        if not self.unread:
+            return f"{points_text(self.points)} of {points_text(self.possible)}"
+        so_far = "so far" if self.manual else "by tests"
+        possible = points_text(self.possible - self.unread)
+        return f"{points_text(self.points)} of {possible} {so_far}, {points_text(self.unread)} to be read"
+
+    @property
+    def lateness(self) -> str:
+        """How late it is, in days begun; empty if it is in time."""
+        return _days(math.ceil(self.days_late)) if self.days_late > 0 else ""
+
+    @property
     def complete(self) -> bool:
         """Whether every written question that was answered has its points."""
         return all(
@@ -108,21 +131,23 @@ def _own(
     course: Course, problem_set: ProblemSet, journal: Journal, student: str, manual: Mapping[str, Manual]
 ) -> Grade | None:
     policy = course.settings.policy
-    due = course.due(problem_set.slug, student)
+    due, noted = course.due(problem_set.slug, student), course.noted_days(problem_set.slug, student)
     attempts = in_order(journal.attempts(student))
     counting = journal.in_force(student)
     if policy.attempt == "best":
         # A grader's fault on one attempt must not cost the points of another, but might hide better ones.
         graded = [
-            grade(problem_set, policy, due, at, counting[at.number], manual) for at in attempts if at.number in counting
+            grade(problem_set, policy, due, at, counting[at.number], manual, noted)
+            for at in attempts
+            if at.number in counting
         ]
         return max(reversed(graded), key=lambda grade: grade.points, default=None)
     if policy.attempt == "latest_in_time":
-        in_time = [attempt for attempt in attempts if not days_late(attempt, due, policy.grace_days)]
+        in_time = [attempt for attempt in attempts if not days_late(attempt, due, policy.grace_days, noted)]
         attempts = in_time or attempts
     if not attempts or attempts[-1].number not in counting:
         return None
-    return grade(problem_set, policy, due, attempts[-1], counting[attempts[-1].number], manual)
+    return grade(problem_set, policy, due, attempts[-1], counting[attempts[-1].number], manual, noted)
 
 
 def grade(
@@ -132,18 +157,23 @@ def grade(
     attempt: Attempt,
     stored: Stored,
     manual: Mapping[str, Manual],
+    noted: float | None = None,
 ) -> Grade:
-    """The grade that one attempt gives."""
+    """The grade that one attempt gives; `noted` are its days after the due date by `course.yml`, for want of a time."""
     questions = problem_set.assignment.questions
     given = {
         question.id: points for question in questions if (points := manual.get(question.id, Manual()).points) is not None
     }
     automatic = math.fsum(question.score for question in stored.record.questions if question.id not in given)
     earned = automatic + math.fsum(given.values())
-    late = days_late(attempt, due, policy.grace_days)
+    late = days_late(attempt, due, policy.grace_days, noted)
     penalty, notes = _penalty(earned, late, policy)
     if attempt.submitted is None:
-        notes.append("The time of submission is not known; it counts as in time.")
+        notes.append(
+            "The time of submission is not known; it counts as in time."
+            if noted is None
+            else f"Handed in {_days(noted)} after it was due, as the course staff noted."
+        )
     return Grade(
         student=attempt.student,
         attempt=attempt,
@@ -173,13 +203,13 @@ def in_order(attempts: Sequence[Attempt]) -> list[Attempt]:
     return sorted(attempts, key=lambda attempt: (moments[attempt.number], attempt.number))
 
 
-def days_late(attempt: Attempt, due: datetime.datetime, grace_days: float) -> float:
-    """Days between the end of grace and the submission; 0 if in time, or if no time is known.
+def days_late(attempt: Attempt, due: datetime.datetime, grace_days: float, noted: float | None = None) -> float:
+    """Days between the end of grace and the submission; 0 if in time, or if no time is known and none is `noted`.
 
     Days are those of the calendar in the time zone of `due`: one that is an hour longer or shorter is one day too.
     """
     if attempt.submitted is None:
-        return 0.0
+        return max(0.0, (noted or 0.0) - grace_days)
     submitted = attempt.submitted.astimezone(datetime.UTC)
 
     def end(days: int) -> datetime.datetime:

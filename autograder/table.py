@@ -24,22 +24,39 @@ if TYPE_CHECKING:
 NOTE, LISTED = 240, 400  # characters shown of a reason, and of a file's name with its reason
 
 
-def grades_table(problem_set: ProblemSet, stored: Sequence[Stored], listed: Sequence[Unreadable]) -> Sheet:
-    """Student, points a question, total, and what needs a look; below, what the questions are called, and other files."""
+def grades_table(
+    problem_set: ProblemSet,
+    stored: Sequence[Stored],
+    listed: Sequence[Unreadable],
+    grades: Sequence[Grade] = (),
+) -> Sheet:
+    """Student, points per question, total, and what needs a look; below, what the questions are called, and other files.
+
+    Where lateness or a person changes what the tests gave anybody, two columns more say how late the attempt that counts is
+    and which grade it has.
+    """
+    counting = {(grade.student, grade.attempt.number): grade for grade in grades}
+    differ = any(grade.days_late > 0 or grade.manual for grade in grades)
     questions = problem_set.assignment.questions
     automatic = sum(question.points for question in questions if question.kind != "written")
     columns = [Column("student")]
     for place, question in enumerate(questions, start=1):
         columns.append(Column(question.id, str(place), f"/{points_text(question.points)}", right=True))
     columns.append(Column("total", "total", f"/{points_text(automatic)}", right=True))
+    if differ:
+        columns += [Column("late"), Column("grade", right=True)]
     rows = []
     for grading in stored:
         record = grading.record
+        grade = counting.get((record.provenance.student, grading.attempt))
         cells = [_cell(question, record.is_sound) for question in record.questions]
         total = Text(points_text(record.score), "bold") if record.is_sound else Text("?", "red")
         student = record.provenance.student + (f" #{grading.attempt}" if grading.attempt > 1 else "")
         notes = [plain(line, NOTE) for line in record.look_lines]
-        rows.append(Row([Text(student), *_for(problem_set, record.questions, cells), total], notes))
+        of_grade = [Text(grade.lateness if grade else "", "yellow"), Text(points_text(grade.points) if grade else "")]
+        rows.append(
+            Row([Text(student), *_for(problem_set, record.questions, cells), total, *(of_grade if differ else [])], notes)
+        )
     legend = Text("   ".join(f"{place} {question.id}" for place, question in enumerate(questions, start=1)), "dim")
     title = f"{problem_set.slug}: {problem_set.assignment.title}"
     return Sheet(title, columns, rows, "needs a look", legend=legend, below=[_other(entry) for entry in listed])
@@ -124,7 +141,7 @@ def history_table(
             rows.append(Row(cells, [origin]))
     below = []
     if grade:
-        below = [Text(f"grade: {points_text(grade.points)} of {points_text(grade.possible)}"), *map(Text, grade.notes)]
+        below = [Text(f"grade: {grade.in_words}"), *map(Text, grade.notes)]
     title = f"{problem_set.slug}: {problem_set.assignment.title}: {student}"
     return Sheet(title, columns, rows, "from", below=below)
 

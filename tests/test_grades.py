@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.course import Course, Extension, Policy, load_course
+from autograder.course import Course, Extension, Late, Policy, load_course
 from autograder.grades import Grade, Manual, cents, days_late, grade, grades, ungraded
 from autograder.intake import Submission
 from autograder.journal import Attempt, Journal, Stored
@@ -446,3 +446,33 @@ def test_a_changed_policy_recomputes_grades_from_what_is_kept(journal: Journal) 
     hand_in(journal, DUE + 3 * DAY, record(5))
     points = [only(course(Policy(percent_a_day=percent)), journal).points for percent in (0, 10, 20, 0)]
     assert points == [5, 3.5, 2, 5]
+
+
+# --- lateness that a person noted, and how points are said
+
+
+def test_noted_lateness_counts_where_no_time_is_known_and_only_there() -> None:
+    stored = Stored(1, 1, Path("001.json"), record(8))
+    noted = grade(TINY_SET, STRICT, DUE, attempt_at(None), stored, {}, 3.0)
+    assert (noted.days_late, noted.points, noted.lateness) == (2, 6.4, "2 days")
+    assert noted.notes[-1] == "Handed in 3 days after it was due, as the course staff noted."
+    within_grace = grade(TINY_SET, STRICT, DUE, attempt_at(None), stored, {}, 1.0)
+    assert (within_grace.days_late, within_grace.points, within_grace.lateness) == (0, 8, "")
+    assert grade(TINY_SET, STRICT, DUE, attempt_at(DUE), stored, {}, 3.0).points == 8
+
+
+def test_points_are_said_alike_until_and_after_a_person_has_read() -> None:
+    assert graded(8, DUE).in_words == "8 of 10 by tests, 1 to be read"
+    assert graded(8, DUE, manual={"double": Manual(9.0)}).in_words == "9 of 10 so far, 1 to be read"
+    assert graded(8, DUE, manual={"note": Manual(0.5)}).in_words == "8.5 of 11"
+
+
+def test_late_in_course_yml_is_read_for_its_student(journal: Journal) -> None:
+    hand_in(journal, None, record(8))
+    hand_in(journal, None, record(8), student="s002")
+    late = course()
+    late.settings.late.append(Late(student="s001", problem_set="tiny", days=2))
+    try:
+        assert [each.points for each in grades(late, TINY_SET, journal)] == [7.2, 8]
+    finally:
+        late.settings.late.clear()

@@ -143,7 +143,12 @@ def test_what_is_listed_shows_the_students_id(tmp_path: Path) -> None:
     roster = forms.read_makers_roster(tmp_path, ["s001", "s002", "s003"])
     _, problems = find_submissions(place, "ps1", roster)
     assert [(problem.name, problem.student, problem.reason) for problem in problems] == [
-        ("a_70001_1_ps2.py", "s001", "neither ps1.py nor ps1.ipynb is in it, only ps2.py; one is needed"),
+        (
+            "a_70001_1_ps2.py",
+            "s001",
+            "neither ps1.py nor ps1.ipynb is in it, only ps2.py; one is needed; "
+            "if that is the answer, save it as s001.py and grade that file",
+        ),
         ("b_70002_2_ps1.py", "s002", "empty"),
     ]
 
@@ -198,8 +203,8 @@ def test_a_tar_archive_is_read_as_a_zip_is(tmp_path: Path, ending: str) -> None:
         (special("s002.py", tarfile.LNKTYPE, "s001.py"), "a link"),
         (special("s002.py", tarfile.FIFOTYPE), "neither a file"),
         (special("s002.py", tarfile.CHRTYPE), "neither a file"),
-        (special("../s002.py", tarfile.REGTYPE), "leads out"),
-        (special("/s002.py", tarfile.REGTYPE), "leads out"),
+        (special("../s002.py", tarfile.REGTYPE), "points outside"),
+        (special("/s002.py", tarfile.REGTYPE), "points outside"),
         (special("s\u202e002.py", tarfile.REGTYPE), "do not print"),
     ],
 )
@@ -250,7 +255,7 @@ def test_backslashes_separate_folders(tmp_path: Path) -> None:
             raw_zip(tmp_path / "x.zip", {name.encode(): b"x", b"s001.py": b"x"}), "ps1"
         )
         assert [submission.student for submission in submissions] == ["s001"]
-        assert "leads out of the archive" in problem.reason
+        assert "points outside the archive" in problem.reason
 
 
 def raw_zip(path: Path, members: Mapping[bytes, bytes], flag: int = 0) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -15,6 +15,7 @@ from rich.text import Text
 from autograder.course import Course, CourseError, ProblemSet, find_root, load_course
 from autograder.gradebook import GradebookError, gradebook_url, manual_scores
 from autograder.grades import Grade, Manual, changed_points, grades
+from autograder.intake import Roster, find_roster
 from autograder.journal import Journal, JournalError
 from autograder.run import WorkerError
 from autograder.secret import exposure
@@ -32,6 +33,7 @@ Only = Annotated[list[str] | None, typer.Option(help="Only this student; can be 
 Jobs = Annotated[int, typer.Option(min=0, help="Grading workers; 0 means one a core.")]
 Results = Annotated[Path | None, typer.Option(help="Where records are kept; the course's results/ if not given.")]
 RosterFile = Annotated[Path | None, typer.Option(help="Who is who on the platforms; the course's roster.csv if not given.")]
+Section = Annotated[str | None, typer.Option(help="Only students of this section of the roster.")]
 Backend = Annotated[str | None, typer.Option(help="bubblewrap or sandlock; the first that works if not given.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the table.")]
 
@@ -75,6 +77,33 @@ def open_grades(course: Course, problem_set: ProblemSet, journal: Journal) -> li
     for line in changed_points(problem_set, counting):
         err.print(line, markup=False, highlight=False, soft_wrap=True)
     return counting
+
+
+def open_roster(course: Course, given: Path | None) -> Roster | None:
+    """The roster, if there is one; an extension or a lateness of nobody in it is an error."""
+    try:
+        roster = find_roster(course.root, given)
+        if roster:
+            roster.check_settings(course)
+        return roster
+    except CourseError as error:
+        refuse(str(error))
+
+
+def in_section(roster: Roster | None, section: str | None) -> Callable[[str], bool]:
+    """Whether a student is in the section that was asked for; without one, everybody is."""
+    if section is None:
+        return lambda student: True
+    known = roster.sections if roster else ()
+    if roster is None or section not in known:
+        refuse(f"there is no section {section!r} in roster.csv, column `section`; there are: {', '.join(known) or 'none'}")
+    return lambda student: roster.person(student).section == section
+
+
+def say(*lines: str) -> None:
+    """Say something to a person: beside a pipe, which only programs read."""
+    for line in lines:
+        (out if out.is_terminal else err).print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def say_exposed(course: Course) -> None:

@@ -27,22 +27,27 @@ from autograder.commands.common import (
     open_grades,
     open_journal,
     open_problem_set,
+    open_roster,
     out,
     print_sheet,
     progress,
     refuse,
+    say,
     say_exposed,
     say_waiting,
 )
 from autograder.course import CourseError, ProblemSet
-from autograder.intake import FORM_NAMES, FormError, Unreadable, find_roster, find_submissions
-from autograder.journal import Journal, Stored
+from autograder.grades import Grade
+from autograder.intake import FORM_NAMES, FormError, Unreadable, find_submissions
+from autograder.intake.times import read_times, with_times
+from autograder.journal import Attempt, Journal, Stored
 from autograder.messages import Conditions
 from autograder.record import to_plain
 from autograder.regrade import changes, counts
 from autograder.regrade import regrade as regrade_attempts
 from autograder.run import cores
 from autograder.run import grade as grade_attempts
+from autograder.standing import named, standing
 from autograder.suite_hash import suite_hash
 from autograder.table import changes_table, grades_table, history_table
 
@@ -59,6 +64,10 @@ def grade(
     at_most: Annotated[
         str | None,
         typer.Option(metavar="TIME", help="Begin no submission after this time (90s, 30m, 2h); run again for the rest."),
+    ] = None,
+    times: Annotated[
+        Path | None,
+        typer.Option(help="For platforms that give no times: a CSV with the columns student and submitted."),
     ] = None,
     results: Results = None,
     backend: Backend = None,
@@ -77,9 +86,11 @@ def grade(
     if form is not None and form not in FORM_NAMES:
         refuse(f"there is no form {form!r}; there are {', '.join(FORM_NAMES)}")
     names = [name for question in chosen.assignment.questions for name in question.names]
+    known = open_roster(course, roster)
     try:
-        known = find_roster(course.root, roster)
         submissions, listed = find_submissions(folder, chosen.assignment.module, known, names, form=form, zone=course.zone)
+        handed_in = read_times(times, known, course.zone) if times else {}
+        submissions = with_times(submissions, handed_in)
     except (FileNotFoundError, FormError, CourseError) as error:
         refuse(str(error))
     if only:
@@ -91,22 +102,29 @@ def grade(
         refuse(
             f"no submissions in {folder}; expected files like s001.py, folders like s001/{module}.py, or a platform's zip"
         )
+    listed = [
+        entry
+        for entry in listed
+        if not (entry.late and (entry.student in handed_in or course.noted_days(chosen.slug, entry.student)))
+    ]
     journal = open_journal(course, chosen, results)
     with explaining(journal), journal.locked(say_waiting), progress("grading") as bar:
         attempts = [journal.add(submission) for submission in submissions]
+        before = {attempt: journal.in_force(attempt.student).get(attempt.number) for attempt in attempts}
         task = bar.add_task("", total=len(attempts))
         stored = grade_attempts(
             course.root,
             chosen,
             attempts,
             journal,
-            lambda attempt: journal.in_force(attempt.student).get(attempt.number),
+            before.get,
             jobs=jobs or cores(),
             conditions=Conditions(backend=backend or ""),
             at_most=seconds,
             on_done=lambda _: bar.advance(task),
         )
     begun = {(grading.record.provenance.student, grading.attempt) for grading in stored}
+    counting = open_grades(course, chosen, journal)
     late = [attempt.student for attempt in attempts if (attempt.student, attempt.number) not in begun]
     if as_json:
         document = {
@@ -121,13 +139,34 @@ def grade(
         }
         sys.stdout.write(json.dumps(document, ensure_ascii=True) + "\n")
     else:
-        print_sheet(grades_table(chosen, stored, listed))
+        print_sheet(grades_table(chosen, stored, listed, [grade for grade in counting if _is_asked(grade, attempts)]))
         _say_outdated(chosen, stored)
         if late:
             noun = "submission is" if len(late) == 1 else "submissions are"
             out.print(f"[bold]{len(late)} {noun} not graded yet[/], because {at_most} were over; run the command again.")
         out.print(f"records: {journal.root}", highlight=False, soft_wrap=True)
+        kept = sum(stored is not None for stored in before.values())
+        now = standing(course, chosen, journal, counting, known, listed=[entry.student for entry in listed])
+        say(_counts(len(stored) - kept, kept, listed), *now.lines(), f"next: {now.next_command}")
     raise typer.Exit(NEEDS_YOU if listed or late or not all(grading.record.is_sound for grading in stored) else 0)
+
+
+def _is_asked(grade: Grade, attempts: Sequence[Attempt]) -> bool:
+    return any(grade.student == attempt.student for attempt in attempts)
+
+
+def _counts(graded: int, kept: int, listed: Sequence[Unreadable]) -> str:
+    """The first line of the summary."""
+    parts = [f"{graded} graded", f"{kept} graded before" if kept else ""]
+    for word, entries in (
+        ("not graded", [entry for entry in listed if not entry.graded]),
+        ("graded, but look", [entry for entry in listed if entry.graded]),
+    ):
+        students = sorted({entry.student for entry in entries if entry.student})
+        whose = f" ({named(students)})" if students else ""
+        files = "file" if len(entries) == 1 else "files"
+        parts.append(f"{word}: {len(entries)} {files}{whose}" if entries else "")
+    return "; ".join(filter(None, parts))
 
 
 def _seconds(text: str | None) -> float:

@@ -20,6 +20,7 @@ from autograder.intake.entries import Contents, Entry, Parts, Refused, file_entr
 from autograder.intake.forms import FORMS, STUDENTS, FormError, Place, sort_entries
 from autograder.intake.handed import Handed, answer_pattern, answers
 from autograder.intake.roster import Roster, find_roster, read_roster
+from autograder.intake.submission import FORMS as FORMS_OF_ANSWERS
 from autograder.intake.submission import Submission, Unreadable
 from autograder.schema import STUDENT_ID
 
@@ -27,6 +28,7 @@ __all__ = ["FORM_NAMES", "STUDENT_ID", "FormError", "Roster", "Submission", "Unr
            "read_roster"]  # fmt: skip
 
 FORM_NAMES = (*sorted(FORMS), STUDENTS)
+LATE_REMEDY = "write how late into course.yml, under `late`, or give the times with --times"
 SHOWN = 5  # files named in one reason
 
 
@@ -126,9 +128,9 @@ class _Intake:
         else:
             self._take_file(claim, *files[0])
 
-    def list_entry(self, entry: Entry, reason: str, student: str = "", *, graded: bool = False) -> None:
+    def list_entry(self, entry: Entry, reason: str, student: str = "", *, graded: bool = False, late: bool = False) -> None:
         """List one file for a person."""
-        self.listed.append(Unreadable(entry.name, entry.refusal or reason, entry.kept(), graded, student))
+        self.listed.append(Unreadable(entry.name, entry.refusal or reason, entry.kept(), graded, student, late))
 
     def _take_file(self, claim: _Claim, parts: Parts, form: str, entry: Entry) -> None:
         handed, student = claim.handed, claim.student
@@ -148,7 +150,7 @@ class _Intake:
         whence = f"{origin} ({noted})" if noted else origin
         self.submissions.append(Submission(student, wanted, source, when.moment, whence, handed.first_sight))
         if handed.late:
-            self.list_entry(entry, f"{late}, but no time is given; a penalty is yours to give", student, graded=True)
+            self.list_entry(entry, f"{late}, but no time is given; {LATE_REMEDY}", student, graded=True, late=True)
         if when.problem:
             reason = f"{when.problem}, so it counts as in time; {when.remedy} and grade again"
             self.list_entry(entry, reason, student, graded=True)
@@ -171,6 +173,9 @@ class _Intake:
         if deep:
             return f"{wanted}, but {', '.join(deep[:SHOWN])} is; move it up to the top of the folder{hint}"
         others = [shown("/".join(parts)) for parts, _ in files]
+        answers = [suffix for parts, _ in files if (suffix := Path(parts[-1]).suffix.lower()) in FORMS_OF_ANSWERS]
+        if len(answers) == 1 and claim.student and not hint:
+            hint = f"; if that is the answer, save it as {claim.student}{answers[0]} and grade that file"
         more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
         listed = f", only {', '.join(others[:SHOWN])}{more}" if others else ""
         return f"{wanted}{listed}; one is needed{hint}"

@@ -9,12 +9,20 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autograder.course import CourseError
+from autograder.course import Course, CourseError
 from autograder.intake.names import exact, normal
 from autograder.schema import ID_RULE, STUDENT_ID
 
 PLATFORMS = ("canvas", "moodle", "gradescope", "github", "inbox")
 MAX_BYTES = 10 * 2**20
+
+
+@dataclass(frozen=True)
+class Person:
+    """How staff know a student: name and section, empty where the roster has none."""
+
+    name: str = ""
+    section: str = ""
 
 
 @dataclass(frozen=True)
@@ -24,6 +32,32 @@ class Roster:
     students: tuple[str, ...]
     users: dict[str, dict[str, str]] = field(default_factory=dict)
     formerly: dict[str, str] = field(default_factory=dict)
+    people: dict[str, Person] = field(default_factory=dict)
+
+    def person(self, student: str) -> Person:
+        """The student's name and section."""
+        return self.people.get(student, Person())
+
+    @property
+    def sections(self) -> tuple[str, ...]:
+        """The sections, sorted."""
+        return tuple(sorted({person.section for person in self.people.values() if person.section}))
+
+    def check_settings(self, course: Course) -> None:
+        """Raise `CourseError` if course.yml gives more time, or notes lateness, for somebody who is not in the roster."""
+        for what, entries in (("extensions", course.settings.extensions), ("late", course.settings.late)):
+            for entry in entries:
+                today = self.own(entry.student)
+                if today != entry.student:
+                    instead = f"; that is now {today}" if today else ""
+                    raise CourseError(f"course.yml: {what}: {entry.student} is not in the roster{instead}")
+
+    def search(self, text: str) -> list[str]:
+        """The students of that id, today's or a former one; or else those whose name holds the text."""
+        if student := self.own(text):
+            return [student]
+        wanted = normal(text)
+        return [student for student in self.students if wanted and wanted in normal(self.person(student).name)]
 
     def find(self, platform: str, keys: Iterable[str], *, cleaned: bool = False) -> list[str]:
         """The students who may have one of these ids on a platform; without a column for it, ids there are the course's own.
@@ -78,32 +112,26 @@ def find_roster(root: Path, given: Path | None) -> Roster | None:
 
 def read_roster(path: Path) -> Roster:
     """Read and check a roster. Raises `CourseError`, which names the line."""
-    rows = _rows(path)
-    header = [cell.strip().lower() for cell in rows[0]]
-    if "student" not in header:
-        other = next((name for mark, name in ((";", "semicolons"), ("\t", "tabs")) if mark in ",".join(rows[0])), None)
-        if other:
-            raise CourseError(f"{path}: the columns are separated by {other}; save the file with commas")
-        raise CourseError(f"{path}: line 1: there is no column `student`; there are: {', '.join(header)}")
-    for name in ("student", *PLATFORMS, "formerly"):
+    table = read_table(path)
+    if "student" not in table.header:
+        raise CourseError(f"{path}: line 1: there is no column `student`; there are: {', '.join(table.header)}")
+    header = table.header
+    for name in ("student", *PLATFORMS, "formerly", "name", "section"):
         if header.count(name) > 1:
             raise CourseError(f"{path}: line 1: the column `{name}` appears twice")
     students: dict[str, int] = {}
+    people: dict[str, Person] = {}
     users: dict[str, dict[str, str]] = {name: {} for name in PLATFORMS if name in header}
     lines: dict[tuple[str, str], int] = {}
     former: dict[str, str] = {}
-    for number, row in enumerate(rows[1:], start=2):
-        if not any(cell.strip() for cell in row):
-            continue
-        if len(row) != len(header):
-            raise CourseError(f"{path}: line {number}: there are {len(row)} cells, but {len(header)} columns")
-        cells = {name: cell.strip() for name, cell in zip(header, row, strict=True)}
+    for number, cells in table.rows:
         student = cells["student"]
         if not STUDENT_ID.fullmatch(student):
             raise CourseError(f"{path}: line {number}: {student!r} is not a student id; {ID_RULE}")
         if student in students:
             raise CourseError(f"{path}: line {number}: the student {student} is already in line {students[student]}")
         students[student] = number
+        people[student] = Person(cells.get("name", ""), cells.get("section", ""))
         for platform, known in users.items():
             key = exact(cells[platform])
             if key in known:
@@ -121,7 +149,32 @@ def read_roster(path: Path) -> Roster:
     for old in former:
         if old in students:
             raise CourseError(f"{path}: {old!r} was the id of {former[old]}, but is a student in line {students[old]}")
-    return Roster(tuple(students), users, former)
+    known_people = {student: person for student, person in people.items() if person != Person()}
+    return Roster(tuple(students), users, former, known_people)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A CSV file: the names of its columns in lower case, and its rows that are not empty, each with its line's number."""
+
+    header: list[str]
+    rows: list[tuple[int, dict[str, str]]]
+
+
+def read_table(path: Path) -> Table:
+    """Read a CSV file whose first line names the columns. Raises `CourseError`, which names the line."""
+    rows = _rows(path)
+    header = [cell.strip().lower() for cell in rows[0]]
+    for mark, name in ((";", "semicolons"), ("\t", "tabs")):
+        if len(header) == 1 and mark in header[0]:
+            raise CourseError(f"{path}: the columns are separated by {name}; save the file with commas")
+    lines = []
+    for number, row in enumerate(rows[1:], start=2):
+        if any(cell.strip() for cell in row):
+            if len(row) != len(header):
+                raise CourseError(f"{path}: line {number}: there are {len(row)} cells, but {len(header)} columns")
+            lines.append((number, {name: cell.strip() for name, cell in zip(header, row, strict=True)}))
+    return Table(header, lines)
 
 
 def _rows(path: Path) -> list[list[str]]:

@@ -34,7 +34,8 @@ class Unreadable:
     """Something that was handed in and needs a person: the name as it was found, and why, with the remedy.
 
     `student` is whose it is by the course's own ids, empty where that is not known. `content` is its bytes where they could
-    be read safely. `graded` marks what is a submission all the same, such as an empty file.
+    be read safely. `graded` marks what is a submission all the same, such as an empty file; `late` one that its
+    platform marks late without saying when it was handed in.
     """
 
     name: str
@@ -42,3 +43,4 @@ class Unreadable:
     content: bytes | None = field(default=None, compare=False, repr=False)
     graded: bool = field(default=False, compare=False)
     student: str = field(default="", compare=False)
+    late: bool = field(default=False, compare=False)

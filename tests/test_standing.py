@@ -1,0 +1,89 @@
+"""Who is missing, ungraded or a stranger, what is to be read, and what the roster says of people."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from autograder.course import Course, CourseError, Extension, load_course
+from autograder.grades import grades
+from autograder.intake import Submission, read_roster
+from autograder.intake.times import read_times, with_times
+from autograder.journal import Journal
+from autograder.standing import standing
+from tests.support import records
+
+TINY = load_course(Path(__file__).resolve().parent / "tiny_course")
+TINY_SET = TINY.problem_set("tiny")
+ROSTER = "student,name,section\ns001,Full Name,A\ns002,Other Name,B\ns003,,\n"
+
+
+@pytest.fixture
+def roster_file(tmp_path: Path) -> Path:
+    path = tmp_path / "roster.csv"
+    path.write_text(ROSTER, encoding="utf-8")
+    return path
+
+
+def test_everybody_stands_somewhere(tmp_path: Path, roster_file: Path) -> None:
+    journal, roster = Journal(tmp_path / "tiny"), read_roster(roster_file)
+    answered = [records.score(TINY_SET.question("double"), 3), records.score(TINY_SET.question("note"), answer="because")]
+    journal.append(journal.add(Submission("s001", "tiny.py", b"1")), records.record(answered))
+    journal.add(Submission("s009", "tiny.py", b"9"))
+    now = standing(TINY, TINY_SET, journal, grades(TINY, TINY_SET, journal), roster, listed=["s003"])
+    assert (now.ungraded, now.missing, now.strangers, now.unread) == (["s009"], ["s002"], ["s009"], {"note": 1})
+    assert list(now.lines()) == [
+        "not graded: s009; `course grade tiny …` tries again",
+        "nothing handed in: s002",
+        "not in the roster: s009",
+        "to read: 1 written answer to note",
+    ]
+    assert now.next_command == "course gradebook tiny"
+    assert standing(TINY, TINY_SET, journal, [], None).next_command == "course feedback tiny"
+
+
+def test_people_are_found_by_id_or_by_a_part_of_their_name(roster_file: Path) -> None:
+    roster = read_roster(roster_file)
+    assert roster.sections == ("A", "B")
+    assert [roster.search(text) for text in ("s001", "full", "NAME", "", "s01")] == [
+        ["s001"],
+        ["s001"],
+        ["s001", "s002"],
+        [],
+        [],
+    ]
+    assert (roster.person("s002").section, roster.person("s003").name) == ("B", "")
+
+
+def test_an_extension_of_nobody_in_the_roster_is_an_error(roster_file: Path) -> None:
+    def extended(student: str) -> Course:
+        until = datetime.datetime(2027, 1, 1, tzinfo=datetime.UTC)
+        extension = Extension(student=student, problem_set="tiny", until=until)
+        return replace(TINY, settings=TINY.settings.model_copy(update={"extensions": [extension]}))
+
+    roster = read_roster(roster_file)
+    roster.check_settings(extended("s002"))
+    with pytest.raises(CourseError, match="extensions: x17 is not in the roster"):
+        roster.check_settings(extended("x17"))
+
+
+def test_times_from_a_file_are_for_those_without_one(tmp_path: Path, roster_file: Path) -> None:
+    path = tmp_path / "times.csv"
+    path.write_text("student,submitted\ns001,2026-09-20 12:00\ns002,2026-09-20T12:00:00+02:00\n", encoding="utf-8")
+    times = read_times(path, read_roster(roster_file), datetime.UTC)
+    own = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
+    given = with_times([Submission("s001", "ps1.py", b""), Submission("s002", "ps1.py", b"", own)], times)
+    assert [each.submitted for each in given] == [datetime.datetime(2026, 9, 20, 12, tzinfo=datetime.UTC), own]
+    assert times["s002"].utcoffset() == datetime.timedelta(hours=2)
+    for text, message in (
+        ("student\ns001\n", "no column `submitted`"),
+        ("student,submitted\nx1,2026-09-20\n", "line 2: 'x1' is not in the roster"),
+        ("student,submitted\ns001,soon\n", "line 2: 'soon' is not a time"),
+        ("student,submitted\ns001,2026-09-20\ns001,2026-09-21\n", "line 3: s001 appears twice"),
+    ):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(CourseError, match=message):
+            read_times(path, read_roster(roster_file), datetime.UTC)
