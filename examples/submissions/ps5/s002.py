@@ -27,211 +27,222 @@ def empty_state(rows: int, value_width: int) -> tuple[np.ndarray, np.ndarray, np
     return np.full(rows, -np.inf), np.zeros(rows), np.zeros((rows, value_width))
 
 
-def require_odd(kernel, centred):
-    if centred and kernel % 2 == 0:
-        raise ValueError(f'a centred kernel needs a middle tap: {kernel} is even')
-
-
 def reach(kernel, dilations, strides, centred):
-    require_odd(kernel, centred)
-    places, step = (0, 1)
-    for dilation, stride in zip(dilations, strides, strict=True):
-        places += (kernel - 1) * dilation * step
-        step *= stride
-    return places // 2 if centred else places
+    if centred and not kernel % 2:
+        raise ValueError("a centred kernel must be odd")
+    # how many input places one step of each layer is worth
+    jumps = [math.prod(strides[:layer]) for layer in range(len(strides))]
+    one_sided = (kernel - 1) * sum(d * jump for d, jump in zip(dilations, jumps, strict=True))
+    if centred:
+        one_sided //= 2
+    return one_sided
 
 
 def layers_to_cover(offset, kernel, centred):
-    require_odd(kernel, centred)
-    step = (kernel - 1) // 2 if centred else kernel - 1
-    return -(-offset // step)
+    if centred and not kernel % 2:
+        raise ValueError("a centred kernel must be odd")
+    per_layer = reach(kernel, [1], [1], centred)
+    full, rest = divmod(offset, per_layer)
+    return full + (rest > 0)
 
 
 def attention_flops(length, width):
-    return 6 * length * width ** 2 + 4 * length ** 2 * width
+    projections = 6 * length * width * width
+    pairs = 4 * length * length * width
+    return projections + pairs
 
 
 def crossover_length(width):
-    return Fraction(3 * width, 2)
+    # 6 L d^2 = 4 L^2 d
+    return Fraction(6 * width**2, 4 * width)
 
 
 def relative_cost(lengths, width):
-    flops = [attention_flops(length, width) for length in lengths]
-    return np.array([count / flops[0] for count in flops])
+    first = attention_flops(lengths[0], width)
+    return np.array([attention_flops(n, width) / first for n in lengths])
 
 
 def attention_bytes(length, width, itemsize, rows=None):
-    height = length if rows is None else min(rows, length)
-    return itemsize * (4 * length * width + height * length)
+    if rows is None or rows > length:
+        rows = length
+    numbers = 4 * length * width  # q, k, v, output
+    numbers += rows * length
+    return numbers * itemsize
 
 
 def transformer_parameters(layers, width, vocabulary, context):
-    maps = [(width, 3 * width), (width, width), (width, 4 * width), (4 * width, width)]
-    norm = 2 * width
-    layer = sum(((inputs + 1) * outputs for inputs, outputs in maps)) + 2 * norm
-    return (vocabulary + context) * width + layers * layer + norm
+    d = width
+    embeddings = vocabulary * d + context * d
+    attention = (3 * d * d + 3 * d) + (d * d + d)
+    feed_forward = (4 * d * d + 4 * d) + (4 * d * d + d)
+    norms = 4 * d
+    return embeddings + layers * (attention + feed_forward + norms) + 2 * d
 
 
 def context_cost(layers, width, heads, length, itemsize):
-    return (layers * attention_flops(length, width), heads * length ** 2 * itemsize)
+    one_table = length * length * itemsize
+    return attention_flops(length, width) * layers, one_table * heads
 
 
 def time_growth(layer, inputs, clock, repeats):
-    result = []
+    averages = []
     for x in inputs:
-        layer(x)
-        spans = []
+        layer(x)  # warm up
+        total = 0.0
         for _ in range(repeats):
-            start = clock()
+            before = clock()
             layer(x)
-            spans.append(clock() - start)
-        result.append(np.mean(spans))
-    return np.array(result)
+            total += clock() - before
+        averages.append(total / repeats)
+    return np.array(averages)
 
 
 def local_exponents(lengths, seconds):
-    return np.diff(np.log(seconds)) / np.diff(np.log(lengths))
+    log_n, log_t = np.log(lengths), np.log(seconds)
+    return (log_t[1:] - log_t[:-1]) / (log_n[1:] - log_n[:-1])
 
 
 def worst_deviation(lengths, seconds, width):
-    predicted = relative_cost([int(length) for length in lengths], width)
-    return float(np.abs(seconds / seconds[0] / predicted - 1).max())
+    measured = np.asarray(seconds) / seconds[0]
+    predicted = relative_cost(lengths, width)
+    return np.max(abs(measured / predicted - 1))
 
 
-def tiles(height, width, side):
-    if height % side or width % side:
-        raise ValueError(f'an image of {height} x {width} cannot be cut into patches of {side} x {side}')
-    return (height // side, width // side)
+def fits(height, width, side):
+    return height % side == 0 and width % side == 0
 
 
 def patchify(image, side):
-    height, width, channels = image.shape
-    down, across = tiles(height, width, side)
-    cut = image.reshape(down, side, across, side, channels).transpose(0, 2, 1, 3, 4)
-    return cut.reshape(down * across, side * side * channels)
+    h, w, c = image.shape
+    if not fits(h, w, side):
+        raise ValueError("side must divide height and width")
+    bands = image.reshape(h // side, side, w // side, side, c)
+    return np.swapaxes(bands, 1, 2).reshape(-1, side * side * c)
 
 
 def unpatchify(patches, shape, side):
-    height, width, channels = shape
-    down, across = tiles(height, width, side)
-    return patches.reshape(down, across, side, side, channels).transpose(0, 2, 1, 3, 4).reshape(shape)
+    h, w, c = shape
+    if not fits(h, w, side):
+        raise ValueError("side must divide height and width")
+    grid = patches.reshape(h // side, w // side, side, side, c)
+    return np.swapaxes(grid, 1, 2).reshape(h, w, c)
 
 
 def pair_count(height, width, side=1):
-    down, across = tiles(height, width, side)
-    return (down * across) ** 2
+    if not fits(height, width, side):
+        raise ValueError("side must divide height and width")
+    tokens = height // side * (width // side)
+    return tokens * tokens
 
 
 def absorb(state, queries, keys, values):
     if len(keys) == 0:
         return state
-    largest, total, mixed = state
-    scores = queries @ keys.T / math.sqrt(queries.shape[1])
-    new = np.maximum(largest, scores.max(axis=1))
-    powers = np.exp(scores - new[:, None])
-    total = total * np.exp(largest - new) + powers.sum(axis=1)
-    return new, total, mixed + powers @ values
+    old_max, total, mixed = state
+    s = queries @ keys.T / np.sqrt(queries.shape[1])
+    new_max = np.maximum(old_max, s.max(axis=1))
+    p = np.exp(s - new_max[:, None])
+    # the old sum was relative to the old maximum
+    total = np.exp(old_max - new_max) * total + p.sum(axis=1)
+    mixed = mixed + p @ values
+    return new_max, total, mixed
 
 
 def merge(first, second):
-    largest = np.maximum(first[0], second[0])
-    base = np.where(np.isfinite(largest), largest, 0.0)
-    scales = [np.exp(state[0] - base) for state in (first, second)]
-    total = scales[0] * first[1] + scales[1] * second[1]
-    mixed = scales[0][:, None] * first[2] + scales[1][:, None] * second[2]
-    return (largest, total, mixed)
+    m1, t1, x1 = first
+    m2, t2, x2 = second
+    m = np.maximum(m1, m2)
+    # a query that has seen nothing in either state: keep -inf, but do not subtract it from itself
+    safe = np.where(np.isneginf(m), 0, m)
+    a, b = np.exp(m1 - safe), np.exp(m2 - safe)
+    return m, a * t1 + b * t2, a[:, None] * x1 + b[:, None] * x2
 
 
 def finish(state):
-    largest, total, mixed = state
-    seen = total > 0
-    divisor = np.where(seen, total, 1.0)
-    log_sum = np.where(seen, largest, 0.0) + np.log(divisor)
-    return (mixed / divisor[:, None], np.where(seen, log_sum, -np.inf))
+    m, t, x = state
+    blind = t == 0
+    t = np.where(blind, 1, t)
+    log_sum = np.where(blind, -np.inf, m + np.log(t))
+    return x / t[:, None], log_sum
 
 
 def blocked_attention(queries, keys, values, block=256, causal=False):
     m, n = len(queries), len(keys)
     if causal and m != n:
-        raise ValueError("not square")
-    output = np.zeros((m, values.shape[1]))
+        raise ValueError("causal needs m == n")
+    rows = []
     for start in range(0, m, block):
-        part = queries[start : start + block] / np.sqrt(queries.shape[1])
-        rows = np.arange(start, start + len(part))
-        largest, total = np.full(len(part), -np.inf), np.zeros(len(part))
-        mixed = np.zeros((len(part), values.shape[1]))
-        for first in range(0, n, block):
-            if causal and first > rows[-1]:
-                break
-            scores = part @ keys[first : first + block].T
-            if causal:
-                scores[np.arange(first, first + scores.shape[1]) > rows[:, None]] = -np.inf
-            top = np.maximum(largest, scores.max(axis=1))
-            scores = np.exp(scores - top[:, None])
-            scale = np.exp(largest - top)
-            total = scale * total + scores.sum(axis=1)
-            mixed = scale[:, None] * mixed + scores @ values[first : first + block]
-            largest = top
-        output[start : start + block] = mixed / total[:, None]
-    return output
+        q = queries[start : start + block]
+        s = q @ keys.T / np.sqrt(q.shape[1])
+        if causal:
+            future = np.arange(n)[None, :] > np.arange(start, start + len(q))[:, None]
+            s[future] = -np.inf
+        rows.append(softmax(s) @ values)
+    return np.concatenate(rows)
 
 
 def window_attention(queries, keys, values, window):
-    count, width = queries.shape
-    block = max(64, window)
-    output = np.empty((count, values.shape[1]))
-    for start in range(0, count, block):
-        stop = min(start + block, count)
-        first, last = (max(0, start - window), min(count, stop + window))
-        scores = queries[start:stop] @ keys[first:last].T / math.sqrt(width)
-        distance = np.abs(np.arange(start, stop)[:, None] - np.arange(first, last))
-        output[start:stop] = softmax(np.where(distance <= window, scores, -np.inf)) @ values[first:last]
-    return output
+    # one column for each offset from -window to window; padded so that every row has as many
+    n, d = queries.shape
+    offsets = np.arange(-window, window + 1)
+    j = np.arange(n)[:, None] + offsets
+    inside = (j >= 0) & (j < n)
+    j = j.clip(0, n - 1)
+    s = np.einsum("id,iod->io", queries, keys[j]) / np.sqrt(d)
+    s[~inside] = -np.inf
+    return np.einsum("io,iov->iv", softmax(s), values[j])
 
 
 def window_reach(layers, window):
-    return layers * window
+    return window * layers
 
 
 def elu_features(x):
-    return np.where(x > 0, x + 1.0, np.exp(np.minimum(x, 0.0)))
+    negative = np.minimum(x, 0)
+    return np.exp(negative) + np.maximum(x, 0)
 
 
 def random_features(x, directions):
-    half_squares = (x ** 2).sum(axis=1, keepdims=True) / 2
-    return np.exp(x @ directions.T - half_squares) / math.sqrt(len(directions))
+    r = directions.shape[0]
+    norm2 = np.sum(x * x, axis=1)
+    return np.exp(x @ directions.T - norm2[:, None] / 2) / np.sqrt(r)
 
 
 def linear_attention(q_features, k_features, values):
-    return q_features @ (k_features.T @ values) / (q_features @ k_features.sum(axis=0))[:, None]
+    summary = k_features.T @ values  # (r, value_width): no n in it
+    normaliser = q_features @ k_features.sum(axis=0)
+    return q_features @ summary / normaliser[:, None]
 
 
 def low_rank_attention(queries, keys, values, mixing):
-    return plain_attention(queries, mixing @ keys, mixing @ values)
+    k, v = mixing @ keys, mixing @ values
+    return plain_attention(queries, k, v)
 
 
 def causal_linear(q_features, k_features, values):
-    count, features = q_features.shape
-    memory, total = (np.zeros((features, values.shape[1])), np.zeros(features))
-    output = np.empty_like(values)
-    for i in range(count):
-        memory += np.outer(k_features[i], values[i])
-        total += k_features[i]
-        output[i] = q_features[i] @ memory / (q_features[i] @ total)
-    return (output, (memory, total))
+    r, width = k_features.shape[1], values.shape[1]
+    memory, total = np.zeros((r, width)), np.zeros(r)
+    output = np.zeros((len(values), width))
+    for i, (q, k, v) in enumerate(zip(q_features, k_features, values, strict=True)):
+        memory = memory + k[:, None] * v
+        total = total + k
+        output[i] = (q @ memory) / (q @ total)
+    return output, (memory, total)
 
 
 def decode_step(token, cache, w_q, w_k, w_v, w_o, heads):
-    keys = np.vstack([cache[0], token @ w_k])
-    values = np.vstack([cache[1], token @ w_v])
-    query = (token @ w_q).reshape(heads, 1, -1)
-    by_head = [rows.reshape(len(rows), heads, -1).transpose(1, 0, 2) for rows in (keys, values)]
-    weights = softmax(query @ by_head[0].transpose(0, 2, 1) / math.sqrt(query.shape[2]))
-    return ((weights @ by_head[1]).reshape(-1) @ w_o, (keys, values))
+    keys = np.append(cache[0], [token @ w_k], axis=0)
+    values = np.append(cache[1], [token @ w_v], axis=0)
+    k = len(token) // heads
+    q = (token @ w_q).reshape(heads, k)
+    s = np.einsum("hk,thk->ht", q, keys.reshape(-1, heads, k)) / np.sqrt(k)
+    output = np.einsum("ht,thk->hk", softmax(s), values.reshape(-1, heads, k))
+    return output.ravel() @ w_o, (keys, values)
 
 
 def cache_bytes(layers, length, width, itemsize):
-    return 2 * layers * length * width * itemsize
+    per_token = 2 * width * itemsize * layers
+    return per_token * length
 
 
 guess_context = "c"

@@ -27,137 +27,180 @@ def empty_state(rows: int, value_width: int) -> tuple[np.ndarray, np.ndarray, np
     return np.full(rows, -np.inf), np.zeros(rows), np.zeros((rows, value_width))
 
 
-def require_odd(kernel, centred):
-    if centred and kernel % 2 == 0:
-        raise ValueError(f'a centred kernel needs a middle tap: {kernel} is even')
-
-
 def reach(kernel, dilations, strides, centred):
-    require_odd(kernel, centred)
-    places, step = (0, 1)
-    for dilation, stride in zip(dilations, strides, strict=True):
-        places += (kernel - 1) * dilation * step
-        step *= stride
-    return places // 2 if centred else places
+    if centred and kernel % 2 == 0:
+        raise ValueError("kernel is even")
+    answer = 0
+    jump = 1
+    for i in range(len(dilations)):
+        answer = answer + (kernel - 1) * dilations[i] * jump
+        jump = jump * strides[i]
+    if centred:
+        return answer // 2
+    return answer
 
 
 def layers_to_cover(offset, kernel, centred):
-    require_odd(kernel, centred)
-    step = (kernel - 1) // 2 if centred else kernel - 1
-    return -(-offset // step)
+    if centred and kernel % 2 == 0:
+        raise ValueError("kernel is even")
+    n = 0
+    while reach(kernel, [1] * n, [1] * n, centred) < offset:
+        n = n + 1
+    return n
 
 
 def attention_flops(length, width):
-    return 6 * length * width ** 2 + 4 * length ** 2 * width
+    return 2 * length * width * (3 * width + 2 * length)
 
 
 def crossover_length(width):
-    return Fraction(3 * width, 2)
+    return Fraction(3, 2) * width
 
 
 def relative_cost(lengths, width):
-    flops = [attention_flops(length, width) for length in lengths]
-    return np.array([count / flops[0] for count in flops])
+    cost = np.array([attention_flops(L, width) for L in lengths], dtype=float)
+    return cost / cost[0]
 
 
 def attention_bytes(length, width, itemsize, rows=None):
-    height = length if rows is None else min(rows, length)
-    return itemsize * (4 * length * width + height * length)
+    if rows is None:
+        rows = length
+    rows = min(rows, length)
+    return length * (4 * width + rows) * itemsize
 
 
 def transformer_parameters(layers, width, vocabulary, context):
-    maps = [(width, 3 * width), (width, width), (width, 4 * width), (4 * width, width)]
-    norm = 2 * width
-    layer = sum(((inputs + 1) * outputs for inputs, outputs in maps)) + 2 * norm
-    return (vocabulary + context) * width + layers * layer + norm
+    # per layer: 4 d^2 + 4 d (attention), 8 d^2 + 5 d (MLP), 4 d (two norms)
+    per_layer = 12 * width**2 + 13 * width
+    return per_layer * layers + width * vocabulary + width * context + 2 * width
 
 
 def context_cost(layers, width, heads, length, itemsize):
-    return (layers * attention_flops(length, width), heads * length ** 2 * itemsize)
+    flops = 0
+    for _ in range(layers):
+        flops += attention_flops(length, width)
+    return flops, heads * length * length * itemsize
 
 
 def time_growth(layer, inputs, clock, repeats):
-    times = np.full(len(inputs), np.inf)
-    for place, x in enumerate(inputs):
+    best = []
+    for x in inputs:
         layer(x)
+        times = []
         for _ in range(repeats):
-            start = clock()
+            t0 = clock()
             layer(x)
-            times[place] = min(times[place], clock() - start)
-    return times
+            t1 = clock()
+            times.append(t1 - t0)
+        best.append(min(times))
+    return np.array(best)
 
 
 def local_exponents(lengths, seconds):
-    return np.diff(np.log(seconds)) / np.diff(np.log(lengths))
+    p = []
+    for i in range(len(lengths) - 1):
+        p.append(np.log(seconds[i + 1] / seconds[i]) / np.log(lengths[i + 1] / lengths[i]))
+    return np.array(p)
 
 
 def worst_deviation(lengths, seconds, width):
-    predicted = relative_cost([int(length) for length in lengths], width)
-    return float(np.abs(seconds / seconds[0] / predicted - 1).max())
-
-
-def tiles(height, width, side):
-    if height % side or width % side:
-        raise ValueError(f'an image of {height} x {width} cannot be cut into patches of {side} x {side}')
-    return (height // side, width // side)
+    predicted = relative_cost([int(L) for L in lengths], width)
+    worst = 0.0
+    for i in range(len(lengths)):
+        worst = max(worst, abs(seconds[i] / seconds[0] / predicted[i] - 1))
+    return worst
 
 
 def patchify(image, side):
-    height, width, channels = image.shape
-    down, across = tiles(height, width, side)
-    cut = image.reshape(down, side, across, side, channels).transpose(0, 2, 1, 3, 4)
-    return cut.reshape(down * across, side * side * channels)
+    h, w, c = image.shape
+    if h % side != 0 or w % side != 0:
+        raise ValueError("image cannot be cut")
+    patches = []
+    for i in range(h // side):
+        for j in range(w // side):
+            patch = image[i * side : i * side + side, j * side : j * side + side]
+            patches.append(patch.reshape(-1))
+    return np.array(patches)
 
 
 def unpatchify(patches, shape, side):
-    height, width, channels = shape
-    down, across = tiles(height, width, side)
-    return patches.reshape(down, across, side, side, channels).transpose(0, 2, 1, 3, 4).reshape(shape)
+    h, w, c = shape
+    if h % side != 0 or w % side != 0:
+        raise ValueError("image cannot be cut")
+    image = np.zeros(shape)
+    n = 0
+    for i in range(h // side):
+        for j in range(w // side):
+            image[i * side : i * side + side, j * side : j * side + side] = patches[n].reshape(side, side, c)
+            n = n + 1
+    return image
 
 
 def pair_count(height, width, side=1):
-    down, across = tiles(height, width, side)
-    return (down * across) ** 2
+    if height % side != 0 or width % side != 0:
+        raise ValueError("image cannot be cut")
+    n = (height // side) * (width // side)
+    return n**2
 
 
 def absorb(state, queries, keys, values):
+    largest, total, mixed = state
+    if len(keys) == 0:
+        return largest, total, mixed
     scores = queries @ keys.T / math.sqrt(queries.shape[1])
-    largest = scores.max(axis=1, initial=-np.inf)
-    powers = np.exp(scores - np.where(np.isfinite(largest), largest, 0.0)[:, None])
-    return merge(state, (largest, powers.sum(axis=1), powers @ values))
+    block_max = scores.max(axis=1)
+    e = np.exp(scores - block_max[:, None])
+    # a state of this block alone; merge does the rescaling
+    return merge(state, (block_max, e.sum(axis=1), e @ values))
 
 
 def merge(first, second):
-    largest = np.maximum(first[0], second[0])
-    base = np.where(np.isfinite(largest), largest, 0.0)
-    scales = [np.exp(state[0] - base) for state in (first, second)]
-    total = scales[0] * first[1] + scales[1] * second[1]
-    mixed = scales[0][:, None] * first[2] + scales[1][:, None] * second[2]
-    return (largest, total, mixed)
+    largest = np.zeros_like(first[0])
+    total = np.zeros_like(first[1])
+    mixed = np.zeros_like(first[2])
+    for i in range(len(largest)):
+        largest[i] = max(first[0][i], second[0][i])
+        for state in (first, second):
+            if state[1][i] > 0:
+                factor = np.exp(state[0][i] - largest[i])
+                total[i] += factor * state[1][i]
+                mixed[i] += factor * state[2][i]
+    return largest, total, mixed
 
 
 def finish(state):
     largest, total, mixed = state
-    seen = total > 0
-    divisor = np.where(seen, total, 1.0)
-    log_sum = np.where(seen, largest, 0.0) + np.log(divisor)
-    return (mixed / divisor[:, None], np.where(seen, log_sum, -np.inf))
+    output = np.zeros_like(mixed)
+    log_sum = np.full(len(total), -np.inf)
+    for i in range(len(total)):
+        if total[i] > 0:
+            output[i] = mixed[i] / total[i]
+            log_sum[i] = largest[i] + np.log(total[i])
+    return output, log_sum
 
 
 def blocked_attention(queries, keys, values, block=256, causal=False):
     if causal and len(queries) != len(keys):
-        raise ValueError("causal attention needs as many queries as keys")
-    scores = queries @ keys.T / math.sqrt(queries.shape[1])
+        raise ValueError("m is not n")
+    table = queries @ keys.T / math.sqrt(queries.shape[1])
     if causal:
-        scores = np.where(causal_mask(len(queries)), scores, -np.inf)
-    return softmax(scores) @ values
+        table[~causal_mask(len(table))] = -np.inf
+    weights = softmax(table)
+    # block by block
+    output = np.zeros((len(queries), values.shape[1]))
+    for i in range(0, len(queries), block):
+        output[i : i + block] = weights[i : i + block] @ values
+    return output
 
 
 def window_attention(queries, keys, values, window):
-    place = np.arange(len(queries))
-    near = np.abs(place[:, None] - place) <= window
-    scores = queries @ keys.T / math.sqrt(queries.shape[1])
-    return softmax(np.where(near, scores, -np.inf)) @ values
+    n = len(queries)
+    allowed = np.zeros((n, n), dtype=bool)
+    for i in range(n):
+        allowed[i, max(0, i - window) : i + window + 1] = True
+    table = queries @ keys.T / math.sqrt(queries.shape[1])
+    table[~allowed] = -np.inf
+    return softmax(table) @ values
 
 
 def window_reach(layers, window):
@@ -165,17 +208,21 @@ def window_reach(layers, window):
 
 
 def elu_features(x):
-    return np.where(x > 0, x + 1.0, np.exp(np.minimum(x, 0.0)))
+    with np.errstate(over="ignore"):
+        return np.where(x > 0, x + 1, np.exp(x))
 
 
 def random_features(x, directions):
-    half_squares = (x ** 2).sum(axis=1, keepdims=True) / 2
-    return np.exp(x @ directions.T - half_squares) / math.sqrt(len(directions))
+    features = []
+    for w in directions:
+        features.append(np.exp(x @ w - (x * x).sum(axis=1) / 2))
+    return np.array(features).T / math.sqrt(len(directions))
 
 
 def linear_attention(q_features, k_features, values):
-    table = q_features @ k_features.T
-    return table / table.sum(axis=1, keepdims=True) @ values
+    weights = q_features @ k_features.T
+    weights = weights / weights.sum(axis=1)[:, None]
+    return weights @ values
 
 
 def low_rank_attention(queries, keys, values, mixing):
@@ -183,27 +230,32 @@ def low_rank_attention(queries, keys, values, mixing):
 
 
 def causal_linear(q_features, k_features, values):
-    count, features = q_features.shape
-    memory, total = (np.zeros((features, values.shape[1])), np.zeros(features))
-    output = np.empty_like(values)
-    for i in range(count):
+    n, r = q_features.shape
+    memory = np.zeros((r, values.shape[1]))
+    total = np.zeros(r)
+    output = []
+    for i in range(n):
         memory += np.outer(k_features[i], values[i])
         total += k_features[i]
-        output[i] = q_features[i] @ memory / (q_features[i] @ total)
-    return (output, (memory, total))
+        output.append(q_features[i] @ memory / np.dot(q_features[i], total))
+    return np.array(output), (memory, total)
 
 
 def decode_step(token, cache, w_q, w_k, w_v, w_o, heads):
-    keys = np.vstack([cache[0], token @ w_k])
-    values = np.vstack([cache[1], token @ w_v])
-    query = (token @ w_q).reshape(heads, 1, -1)
-    by_head = [rows.reshape(len(rows), heads, -1).transpose(1, 0, 2) for rows in (keys, values)]
-    weights = softmax(query @ by_head[0].transpose(0, 2, 1) / math.sqrt(query.shape[2]))
-    return ((weights @ by_head[1]).reshape(-1) @ w_o, (keys, values))
+    keys = np.vstack((cache[0], (token @ w_k)[None, :]))
+    values = np.vstack((cache[1], (token @ w_v)[None, :]))
+    q = token @ w_q
+    k = len(token) // heads
+    out = np.zeros(len(token))
+    for h in range(heads):
+        cols = slice(h * k, (h + 1) * k)
+        out[cols] = plain_attention(q[None, cols], keys[:, cols], values[:, cols])[0]
+    return out @ w_o, (keys, values)
 
 
 def cache_bytes(layers, length, width, itemsize):
-    return 2 * layers * length * width * itemsize
+    numbers = layers * length * (width + width)  # keys and values
+    return numbers * itemsize
 
 
 guess_context = "a"
