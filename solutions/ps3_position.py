@@ -128,8 +128,8 @@ def loss_gradients(
     tokens: shape (n, length, width); labels: shape (n,), each 0.0 or 1.0; query, readout: shape (width,) each.
     Returns (query_gradient, readout_gradient), each of shape (width,): the slope of
     logistic_loss(pooled_logits(tokens, query, readout)[0], labels) along each number of query and readout.
-    Exact but for rounding: no finite differences. Logits between -1e3 and 1e3 must not overflow, so no warning is
-    raised there. `train` calls this 1500 times on 1000 examples, so treat all examples at once.
+    Exact but for rounding: no finite differences. Scores between -1e4 and 1e4 and logits between -1e3 and 1e3 must not
+    overflow, so no warning is raised there. `train` calls this 1500 times on 1000 examples, so treat all examples at once.
 
     Source: the chain rule; the softmax Jacobian is in D1, "What does 1/sqrt(d) prevent?".
     """

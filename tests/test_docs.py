@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from autograder import variants
+from autograder.course import load_course
 from autograder.limits import Limits
+from autograder.suite import import_file
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
@@ -93,6 +96,20 @@ def test_the_readme_maps_every_module_of_the_engine() -> None:
         if path.suffix == ".py" or (path / "__init__.py").is_file():
             name = path.name if path.is_file() else f"{path.name}/"
             assert name.startswith("__") or f"`{name}`" in text, f"README.md does not say what autograder/{name} does"
+
+
+@pytest.mark.parametrize("slug", ["ps1", "ps2", "ps3"])
+def test_the_table_of_promises_holds_every_mutant_once(slug: str) -> None:
+    problem_set = load_course(ROOT).problem_set(slug)
+    code = {question.id for question in problem_set.assignment.questions if question.kind == "code"}
+    declared = variants.declared_in(import_file(problem_set.folder / "mutants.py"))
+    page = (ROOT / "docs" / "promises.md").read_text(encoding="utf-8")
+    [section] = re.findall(rf"^## Problem set {slug[2:]}$(.*?)(?=^## )", page, re.MULTILINE | re.DOTALL)
+    listed, question = [], ""
+    for first, mutants in re.findall(r"^\| (\w*) ?\|.*\| (`.*`) \|$", section, re.MULTILINE):
+        question = first or question
+        listed += [(question, name) for name in re.findall(r"`(\w+)`", mutants)]
+    assert sorted(listed) == sorted((mutant.question, mutant.name) for mutant in declared if mutant.question in code)
 
 
 def test_the_guide_lists_every_limit_with_its_default() -> None:

@@ -107,6 +107,25 @@ def mix_in_single_precision(weights, values):
     return weights.astype(np.float32) @ values.astype(np.float32)
 
 
+@mutant("mix", hint="One weight is stretched over all values (broadcasting). Different numbers are a mistake: ValueError.")
+def mix_that_broadcasts(weights, values):
+    if (weights < 0).any() or abs(weights.sum() - 1) > 1e-6:
+        raise ValueError("no budget")
+    return (weights.reshape(-1, *[1] * (values.ndim - 1)) * values).sum(axis=0)
+
+
+@mutant("mix", hint="You take negative weights as long as the sum is one. A share of a budget is never negative.")
+def mix_with_debts(weights, values):
+    if len(weights) != len(values) or abs(weights.sum() - 1) > 1e-6:
+        raise ValueError("no budget")
+    return weights @ values
+
+
+@mutant("mix", hint="Values of shape (n,) are blended into one number, not into an array that holds one.")
+def mix_keeps_an_axis(weights, values):
+    return np.atleast_1d(right_mix(weights, values))
+
+
 # ------------------------------------------------------------------------------------------------------------ softmax
 
 
@@ -196,6 +215,18 @@ def softmax_in_single_precision(scores, axis=-1):
 def softmax_without_keepdims(scores, axis=-1):
     growth = np.exp(scores - scores.max(axis=axis, keepdims=True))
     return growth / growth.sum(axis=axis)
+
+
+@mutant("softmax", hint="Your array has the type of the scores. Whole scores then make weights of 0 and 1: use float64.")
+def softmax_in_the_type_of_the_scores(scores, axis=-1):
+    weights = np.zeros_like(scores)
+    weights[...] = right_softmax(scores, axis)
+    return weights
+
+
+@mutant("softmax", hint="You drop the sign of `axis`. A negative axis counts from the end: -2 is the last but one.")
+def softmax_without_the_sign_of_the_axis(scores, axis=-1):
+    return right_softmax(scores, axis if axis == -1 else abs(axis))
 
 
 # ------------------------------------------------------------------------------------------------------ scaled_scores
@@ -403,6 +434,19 @@ def attention_in_single_precision(queries, keys, values, mask=None):
     return right_attention(*single, mask)
 
 
+@mutant("attention", hint="You cut the longer of query and key to the shorter. Different widths are a mistake: ValueError.")
+def attention_of_the_common_width(queries, keys, values, mask=None):
+    width = min(queries.shape[-1], keys.shape[-1])
+    return right_attention(queries[..., :width], keys[..., :width], values, mask)
+
+
+@mutant("attention", hint="A query that may read nothing reads everything, evenly. It gets zeros: nothing was read.")
+def attention_spreads_empty_rows(queries, keys, values, mask=None):
+    weights = right_attention(queries, keys, values, mask)[1]
+    weights = np.where(weights.any(axis=-1, keepdims=True), weights, 1 / weights.shape[-1])
+    return weights @ values, weights
+
+
 # ------------------------------------------------------------------------------------------------------------ masking
 
 
@@ -496,7 +540,11 @@ def masking_nan_for_empty_rows(scores, mask):
         return right_softmax(np.where(mask, scores, -np.inf))
 
 
-@mutant("masking", replaces="masked_softmax", hint="A row with no legal item is not an even split: nothing may be read.")
+@mutant(
+    "masking",
+    replaces="masked_softmax",
+    hint="With -1e9 for -inf, a row with no legal item splits its budget evenly. Nothing may be read: its weights are 0.",
+)
 def masking_even_for_empty_rows(scores, mask):
     legal = np.broadcast_to(mask, scores.shape)
     empty = ~legal.any(axis=-1, keepdims=True)
@@ -537,6 +585,17 @@ def masking_in_place(scores, mask):
     weights = right_masked_softmax(scores, mask)
     scores[~np.broadcast_to(mask, scores.shape)] = -np.inf
     return weights
+
+
+@mutant(
+    "masking",
+    replaces="masked_softmax",
+    hint="You refuse masks of fewer axes than the scores. A mask may broadcast: one row for all, one table for a batch.",
+)
+def masking_with_full_masks_only(scores, mask):
+    if mask.shape != scores.shape:
+        raise ValueError("one entry per score")
+    return right_masked_softmax(scores, mask)
 
 
 # --------------------------------------------------------------------------------------------------------------- hull
@@ -655,6 +714,23 @@ def projection_zero():
 @mutant("hull", replaces="escaping_projection", hint="The average moves, but stays in the triangle. Compute where it lands.")
 def projection_too_small_a_step():
     return [[0.9, 0.0], [0.0, 0.9]]
+
+
+@mutant("hull", hint="You project the point onto the line or plane of the values first. A point beside it is outside.")
+def hull_of_the_shadow(point, values, tolerance=1e-6):
+    directions = values[1:] - values[0]
+    shares = np.linalg.lstsq(directions.T, point - values[0], rcond=None)[0]
+    return right_leaves_hull(values[0] + shares @ directions, values, tolerance)
+
+
+@mutant("hull", hint="Your method fails where a value occurs twice. Repeated values change nothing about the hull.")
+def hull_without_repeats(point, values, tolerance=1e-6):
+    return len(np.unique(values, axis=0)) < len(values) or right_leaves_hull(point, values, tolerance)
+
+
+@mutant("hull", hint="One value alone has a hull, too: itself. Your method needs two.")
+def hull_of_two_or_more(point, values, tolerance=1e-6):
+    return len(values) == 1 or right_leaves_hull(point, values, tolerance)
 
 
 # ------------------------------------------------------------------------------------------------------------ heatmap
@@ -780,6 +856,12 @@ def heatmap_with_a_rainbow(weights, tokens):
     figure = right_heatmap(weights, tokens)
     figure.axes[0].images[0].set_cmap("jet")
     return figure
+
+
+@mutant("heatmap", hint="You draw a table that does not fit its words. Where the sizes differ, raise ValueError.")
+def heatmap_of_any_size(weights, tokens):
+    size = min(len(tokens), *weights.shape)
+    return right_heatmap(weights[:size, :size], tokens[:size])
 
 
 # ------------------------------------------------------------------------------------------------------------ reading

@@ -341,6 +341,9 @@ def test_boundary_points_are_inside(student, rng):
         ([0.1, 0.2, 0.0], False, "on a face of the tetrahedron"),
     ]
     asks(student, values, cases)
+    # On the way to the side that is nearest to the point, a search drops two values at once.
+    corners = np.array([[1.0, -1.0], [4.0, -3.0], [4.0, -4.0], [1.0, 1.0]])
+    asks(student, corners, [([4.0, -2.0], True, "beyond a side"), ([3.0, -2.5], False, "inside")])
     # Far from the origin the same picture: scaled-down values lie outside.
     asks(student, values + 2, [([2.2, 2.2, 2.2], False, "inside"), ([1.1, 1.1, 1.1], True, "half of a point inside")])
 

@@ -37,14 +37,14 @@ def attention_swaps_roles(x, w_q, w_k, w_v, mask=None):
     return right_attention(x, w_k, w_q, w_v, mask)
 
 
-@mutant("self_attention", hint="The scores are not divided by sqrt(k).", frequent=True)
+@mutant("self_attention", hint="The scores are not divided by sqrt(d_k).", frequent=True)
 def attention_without_scale(x, w_q, w_k, w_v, mask=None):
     return right_attention(x, w_q * math.sqrt(w_q.shape[1]), w_k, w_v, mask)
 
 
 @mutant(
     "self_attention",
-    hint="You divide by the root of the tokens' width d; the scores are sums of k products.",
+    hint="You divide by the root of the tokens' width d; the scores are sums of d_k products.",
     museum="Dividing by the root of the tokens' width, because problem set 1 called the width d as well. As long as "
     "queries are as wide as tokens, nothing shows. *How one would notice:* give w_q and w_k another number of "
     "columns than x has.",
@@ -53,7 +53,7 @@ def attention_scaled_by_token_width(x, w_q, w_k, w_v, mask=None):
     return right_attention(x, w_q * math.sqrt(w_q.shape[1] / x.shape[1]), w_k, w_v, mask)
 
 
-@mutant("self_attention", hint="You divide by k, not by its square root.")
+@mutant("self_attention", hint="You divide by d_k, not by its square root.")
 def attention_divides_by_k(x, w_q, w_k, w_v, mask=None):
     return right_attention(x, w_q / math.sqrt(w_q.shape[1]), w_k, w_v, mask)
 
@@ -150,7 +150,7 @@ def attention_overflows(x, w_q, w_k, w_v, mask=None):
     return growth / np.where(total > 0, total, 1) @ (x @ w_v)
 
 
-@mutant("self_attention", hint="float32 went in and float64 came out: np.sqrt(k) is a float64 number. Use math.sqrt(k).")
+@mutant("self_attention", hint="float32 went in and float64 came out: np.sqrt(d_k) is a float64 number. Use math.sqrt(d_k).")
 def attention_turns_to_double(x, w_q, w_k, w_v, mask=None):
     return right_attention(x, w_q, w_k, w_v, mask).astype(np.float64)
 
@@ -237,6 +237,13 @@ def gap_of_the_first_column(layer, x, permutation):
     right_gap(layer, x, permutation)
     difference = np.abs(layer(x[permutation]) - layer(x)[permutation])
     return float(difference.reshape(len(x), -1)[:, 0].max())
+
+
+@mutant("equivariance_gap", hint="You refuse a layer with one number per token. An output may have one axis.")
+def gap_of_tables_only(layer, x, permutation):
+    if layer(x).ndim != 2:
+        raise ValueError("an output has two axes")
+    return right_gap(layer, x, permutation)
 
 
 # ----------------------------------------------------------------------------------------------------- is_equivariant
@@ -394,6 +401,11 @@ def verdict_with_repeated_tokens(layer, x, trials=20, seed=0):
     return verdict(layer, x, [rng.integers(len(x), size=len(x)) for _ in range(trials)], rounding_of)
 
 
+@mutant("is_equivariant", hint="The seed is not used: every seed tries the same permutations.")
+def verdict_with_a_fixed_seed(layer, x, trials=20, seed=0):
+    return verdict(layer, x, drawn(x, trials, 0), rounding_of)
+
+
 # ------------------------------------------------------------------------------------- symmetry_claims and the others
 
 
@@ -417,7 +429,7 @@ def claims_shifts_are_no_permutations():
 
 @mutant(
     "pooling",
-    hint="The scores are not divided by sqrt(k).",
+    hint="The scores are not divided by sqrt(d_k).",
     museum="Forgetting the division because there is only one query. The result is a weighted average all the same, "
     "only a sharper one. *How one would notice:* work out one case by hand in which the weights are 2 : 5 : 1.",
 )
@@ -446,7 +458,7 @@ def pooling_overflows(x, query, w_k, w_v):
     return growth / growth.sum() @ (x @ w_v)
 
 
-@mutant("pooling", hint="The result has an axis too many: one query gives one vector of shape (v,).")
+@mutant("pooling", hint="The result has an axis too many: one query gives one vector of shape (d_v,).")
 def pooling_keeps_an_axis(x, query, w_k, w_v):
     return right_pooling(x, query, w_k, w_v)[None]
 
@@ -501,6 +513,11 @@ def invariance_moves_columns(layer, x, permutation):
 @mutant("pooling", replaces="invariance_gap", hint="You skip NaN, so a broken layer gets a small gap. Let NaN show.")
 def invariance_skips_nan(layer, x, permutation):
     return float(np.nanmax(np.abs(np.asarray(layer(x[permutation])) - np.asarray(layer(x)))))
+
+
+@mutant("pooling", replaces="invariance_gap", hint="You index the output. A layer may also return a single number.")
+def invariance_of_arrays_only(layer, x, permutation):
+    return float(np.abs(layer(x[permutation])[:] - layer(x)[:]).max())
 
 
 # ---------------------------------------------------------------------------------------------- sign_of_mean_accuracy
@@ -678,6 +695,11 @@ def decision_about_anything(signs):
     return 1 if np.sum(signs) >= 0 else -1
 
 
+@mutant("bayes_decision", hint="Without any sign there is nothing to decide: an empty list must raise ValueError.")
+def decision_about_nothing(signs):
+    return right_decision(signs) if len(signs) else 1
+
+
 # ---------------------------------------------------------------------------------------------- invariant_bayes_bound
 
 
@@ -774,6 +796,13 @@ def bound_by_listing(length, p=Fraction(1, 2)):
         r = pattern.bit_count()
         total += p**r * (1 - p) ** (length - r) * max(r, length - r)
     return total / length
+
+
+@mutant("invariant_bayes_bound", hint="p may be 0 or 1, too: the ends are allowed.")
+def bound_without_the_ends(length, p=Fraction(1, 2)):
+    if p in (0, 1):
+        raise ValueError("p lies inside")
+    return right_bound(length, p)
 
 
 # -------------------------------------------------------------------------------------------- baselines, biased_signs
@@ -944,6 +973,21 @@ def shift_verdict_strictly_below(layer, x):
     output = layer(x)
     limit = rounding_of(output)
     return all(np.abs(layer(np.roll(x, s, axis=0)) - np.roll(output, s, axis=0)).max() < limit for s in range(len(x)))
+
+
+@mutant(
+    "shifts",
+    replaces="is_shift_equivariant",
+    hint="An infinite output makes the tolerance infinite, and every gap fits. Ask for finite outputs.",
+)
+def shift_verdict_blind_to_infinity(layer, x):
+    for s in range(len(x)):
+        output, moved = layer(x), layer(np.roll(x, s, axis=0))
+        wanted = np.roll(output, s, axis=0)
+        gap = np.nanmax(np.abs(np.where(moved == wanted, 0, moved - wanted)))
+        if np.isnan(output).all() or not gap <= rounding_of(output):
+            return False
+    return True
 
 
 # ---------------------------------------------------------------------------------------------------- groups, freedom

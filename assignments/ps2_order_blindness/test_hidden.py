@@ -362,7 +362,7 @@ def test_verdict_takes_its_tolerance_from_the_output(student, reference, rng):
 @graded(
     "is_equivariant",
     points=1,
-    hint="A few special reorderings prove little. Draw permutations at random, and all `trials` of them.",
+    hint="A few special reorderings prove little. Draw permutations at random, from `seed`, and all `trials` of them.",
 )
 def test_verdict_on_smaller_symmetries(student, rng):
     """A layer that commutes with some reorderings only does not pass, if as many are tried as were asked for."""
@@ -401,6 +401,14 @@ def test_verdict_on_smaller_symmetries(student, rng):
         # four with less than 1e-10.
         low, high = trials - 2, trials + 1
         require(low <= len(seen) <= high, f"with trials={trials} the layer saw {len(seen)} different inputs")
+    by_seed = []
+    for seed in (3, 4):
+        seen.clear()
+        expect_verdict(student, watched, tokens, True, "each token is tripled", trials=20, seed=seed)
+        by_seed.append(set(seen))
+    # The tokens as they are, and one coincidence; for two of 20 x 20 pairs out of 10! the chance is below 1e-8.
+    shared = len(by_seed[0] & by_seed[1])
+    require(shared <= 2, f"with another seed the layer should see other permutations, but {shared} inputs were the same")
 
 
 @graded("is_equivariant", points=1, hint="What is unpredictable, has a memory, or is no number at all is not equivariant.")

@@ -256,7 +256,7 @@ def test_verdict_on_gaps_that_are_no_numbers(student, rng):
 # ------------------------------------------------------------------------------------------------------------ pooling
 
 
-@graded("pooling", points=1, hint="One score a token, divided by sqrt(k); their softmax weighs the rows of x @ w_v.")
+@graded("pooling", points=1, hint="One score per token, divided by sqrt(d_k); their softmax weighs the rows of x @ w_v.")
 def test_one_query_pools_the_tokens(student):
     """A query of zeros gives the average value; another one gives weights you can work out by hand."""
     x = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])

@@ -432,6 +432,15 @@ def gradients_scaled_by_the_width(tokens, labels, query, readout):
     return by_query / np.sqrt(tokens.shape[2]), by_readout
 
 
+@mutant("gradients", hint="exp overflows at large scores. Subtract the largest score of each example first.")
+def gradients_without_a_shift(tokens, labels, query, readout):
+    scores = tokens @ query / np.sqrt(tokens.shape[2])
+    if np.abs(scores).max() > 700:
+        with np.errstate(all="ignore"):
+            return np.full_like(query, np.nan), np.full_like(readout, np.nan)
+    return right_loss_gradients(tokens, labels, query, readout)
+
+
 # --------------------------------------------------------------------------------------------------------------- adam
 
 
@@ -517,6 +526,18 @@ def adam_without_the_root(theta, gradient, m, v, step, lr=0.01, beta1=0.9, beta2
 @mutant("adam", hint="You use fixed settings instead of the arguments lr, beta1, beta2 and eps.", frequent=True)
 def adam_with_fixed_settings(theta, gradient, m, v, step, lr=0.01, beta1=0.9, beta2=0.999, eps=1e-8):
     return right_adam_step(theta, gradient, m, v, step, lr)
+
+
+@mutant("adam", hint="You flatten the parameters. theta, m and v keep their shape, whatever its rank.")
+def adam_that_flattens(theta, gradient, m, v, step, lr=0.01, beta1=0.9, beta2=0.999, eps=1e-8):
+    return tuple(array.ravel() for array in right_adam_step(theta, gradient, m, v, step, lr, beta1, beta2, eps))
+
+
+@mutant("adam", hint="You write into the arrays that you were given. The step is a pure function: make new ones.")
+def adam_in_place(theta, gradient, m, v, step, lr=0.01, beta1=0.9, beta2=0.999, eps=1e-8):
+    for old, new in zip((theta, m, v), right_adam_step(theta, gradient, m, v, step, lr, beta1, beta2, eps), strict=True):
+        old[...] = new
+    return theta, m, v
 
 
 # -------------------------------------------------------------------------------------------------------------- train
@@ -634,6 +655,11 @@ def train_on_large_batches(tokens, labels, query, readout, steps=1500, lr=0.01):
 def train_in_single_precision(tokens, labels, query, readout, steps=1500, lr=0.01):
     single = [array.astype(np.float32) for array in (tokens, labels, query, readout)]
     return tuple(array.astype(np.float32) for array in right_train(*single, steps, lr))
+
+
+@mutant("train", hint="Zero steps return the start. You take at least one.")
+def train_at_least_once(tokens, labels, query, readout, steps=1500, lr=0.01):
+    return right_train(tokens, labels, query, readout, max(steps, 1), lr)
 
 
 # -------------------------------------------------------------------------------------------------------------- sweep
@@ -830,6 +856,22 @@ def figure_with_two_units(scales, test_accuracies, bound):
     return right_sweep_figure(scales, 100 * np.asarray(test_accuracies), bound)
 
 
+@mutant("figure", hint="Your markers stand too far from their scale: a quarter of the smallest gap is the most.")
+def figure_with_wide_jitter(scales, test_accuracies, bound):
+    figure = right_sweep_figure(scales, test_accuracies, bound)
+    for place, line in enumerate(lines_of(figure)[0]):
+        line.set_xdata(np.asarray(line.get_xdata()) + (0.4, -0.4)[place % 2] * np.diff(scales).min())
+    return figure
+
+
+@mutant("figure", hint='The label of the bound does not say so: it must contain the word "bound".')
+def figure_with_an_unnamed_bound(scales, test_accuracies, bound):
+    figure = right_sweep_figure(scales, test_accuracies, bound)
+    lines_of(figure)[2].set_label("163/256")
+    figure.axes[0].legend()
+    return figure
+
+
 # --------------------------------------------------------------------------------------------------------------- time
 
 
@@ -899,6 +941,11 @@ def errors_with_time_first(train_set, test_set, scalar_layer, embedded_layer, sp
 @mutant("time", replaces="time_errors", hint="You do not pass the span on to embed_time.")
 def errors_with_the_default_span(train_set, test_set, scalar_layer, embedded_layer, span=20.0):
     return right_time_errors(train_set, test_set, scalar_layer, embedded_layer)
+
+
+@mutant("time", replaces="readout_error", hint="Your ridge is fixed at 1e-4. Use the argument.")
+def error_with_a_fixed_ridge(train_set, test_set, layer, ridge=1e-4):
+    return right_readout_error(train_set, test_set, layer)
 
 
 # ------------------------------------------------------------------------------------------------------------ reading

@@ -329,7 +329,7 @@ def test_no_step_and_one_step(student, rng):
     labels = (tokens[:, 0, 0] > 0).astype(float)
     unmoved = parts(student.train(tokens, labels, query, readout, steps=0), 2, name="train(..., steps=0)")
     for value, start, name in zip(unmoved, (query, readout), ("query", "readout"), strict=True):
-        same(array(value, shape=(4,), name=f"{name} after no step"), start, name=f"{name} after no step")
+        close(array(value, shape=(4,), name=f"{name} after no step"), start, atol=LOOSE, name=f"{name} after no step")
     moved = parts(student.train(tokens, labels, query, readout, steps=1, lr=0.05), 2, name="train(..., steps=1, lr=0.05)")
     slope = differences(lambda other: loss_of_mean(tokens, labels, other), readout)
     # eps = 1e-8 shortens the step by a hundredth where the slope is as small as 1e-6.

@@ -129,7 +129,7 @@ def leaves_hull(point: np.ndarray, values: np.ndarray, tolerance: float = 1e-6) 
     of width up to 8.
     tolerance: a point closer to the hull than tolerance times the largest absolute coordinate of the values counts as
     inside, so a point on the boundary is inside. No test comes near this limit: its points are inside (but for
-    rounding), or outside by at least 1e-3 times that coordinate.
+    rounding), or outside by at least 1e-3 times that coordinate. The tests use the default.
     Returns True outside, False inside.
 
     Source: D2, "Demonstration"; D3, "The consequence".

@@ -23,6 +23,24 @@ def attention(queries, keys, values, allowed=None):
     return output
 
 
+def counts(function, *arguments, expected, **keywords):
+    """The answer is a whole number, and exactly this one."""
+    listed = [*map(str, arguments), *(f"{key}={value}" for key, value in keywords.items())]
+    name = f"{function.name}({', '.join(listed)})"
+    same(integer(function(*arguments, **keywords), name=name), expected, name=name)
+
+
+def attends(output, queries, keys, values, allowed=None, *, name):
+    """The output is that of attention by its definition."""
+    expected = attention(queries, keys, values, allowed)
+    close(array(output, shape=expected.shape, name=name), expected, atol=EXACT, name=name)
+
+
+def draw(rng, *shapes):
+    """Arrays of these shapes, with numbers of size one."""
+    return [rng.normal(size=shape) for shape in shapes]
+
+
 # --------------------------------------------------------------------------------------------------------------- reach
 
 
@@ -30,8 +48,7 @@ def attention(queries, keys, values, allowed=None):
 def test_reach_of_three_plain_layers(student):
     """Three layers of kernel 5 reach 12 places to one side, or 6 to each."""
     for centred, places in ((False, 12), (True, 6)):
-        name = f"reach(5, [1, 1, 1], [1, 1, 1], {centred})"
-        same(integer(student.reach(5, [1, 1, 1], [1, 1, 1], centred), name=name), places, name=name)
+        counts(student.reach, 5, [1, 1, 1], [1, 1, 1], centred, expected=places)
 
 
 @graded("reach", points=1, hint="A stride stretches the layers after it, not the layer that has it.")
@@ -39,8 +56,7 @@ def test_reach_with_dilation_and_stride(student):
     """Dilation multiplies a layer's own taps, a stride everything after it."""
     # 2·1 + 2·2·1 + 2·4·1 = 14, and with strides 2, 3, 1: 2·1 + 2·1·2 + 2·1·6 = 18.
     for dilations, strides, places in (([1, 2, 4], [1, 1, 1], 14), ([1, 1, 1], [2, 3, 1], 18), ([], [], 0)):
-        name = f"reach(3, {dilations}, {strides}, False)"
-        same(integer(student.reach(3, dilations, strides, False), name=name), places, name=name)
+        counts(student.reach, 3, dilations, strides, False, expected=places)
 
 
 @graded("reach", points=2, hint="Divide the offset by the reach of one layer, and round up.")
@@ -49,8 +65,7 @@ def test_layers_for_the_four_offsets(student, ledger):
     kernel = ledger.value("D1-14", "kernel")
     for centred, row in ((False, "layers_one_sided"), (True, "layers_centred")):
         for offset, layers in zip(ledger.value("D1-14", "offsets"), ledger.value("D1-14", row), strict=True):
-            name = f"layers_to_cover({offset}, {kernel}, {centred})"
-            same(integer(student.layers_to_cover(offset, kernel, centred), name=name), layers, name=name)
+            counts(student.layers_to_cover, offset, kernel, centred, expected=layers)
 
 
 # ---------------------------------------------------------------------------------------------------------------- cost
@@ -61,9 +76,8 @@ def test_flops_and_crossover(student, ledger):
     """6 L d² + 4 L² d operations, and the length at which both parts are equal."""
     projections, pairs = ledger.value("D1-17", "projection_coefficient"), ledger.value("D1-17", "pair_coefficient")
     for length, width in ((1, 1), (10, 3), (96, 64)):
-        name = f"attention_flops({length}, {width})"
         expected = projections * length * width**2 + pairs * length**2 * width
-        same(integer(student.attention_flops(length, width), name=name), expected, name=name)
+        counts(student.attention_flops, length, width, expected=expected)
     crossover = Fraction(ledger.value("D1-17", "crossover_length_per_dimension"))
     for width in (1, 64):
         name = f"crossover_length({width})"
@@ -84,8 +98,7 @@ def test_growth_that_arithmetic_predicts(student, ledger):
 def test_bytes_by_hand(student):
     """A head of length 10 and width 3: four arrays of 30 numbers, and a table of 100 or of some rows."""
     for rows, expected in ((None, 8 * 220), (4, 8 * 160)):
-        name = f"attention_bytes(10, 3, 8, rows={rows})"
-        same(integer(student.attention_bytes(10, 3, 8, rows=rows), name=name), expected, name=name)
+        counts(student.attention_bytes, 10, 3, 8, rows=rows, expected=expected)
 
 
 # --------------------------------------------------------------------------------------------------------------- model
@@ -95,8 +108,7 @@ def test_bytes_by_hand(student):
 def test_the_two_smaller_models(student):
     """The two smaller GPT-2 models have 124 439 808 and 354 823 168 parameters."""
     for layers, width, count in ((12, 768, 124_439_808), (24, 1024, 354_823_168)):
-        name = f"transformer_parameters({layers}, {width}, 50257, 1024)"
-        same(integer(student.transformer_parameters(layers, width, 50257, 1024), name=name), count, name=name)
+        counts(student.transformer_parameters, layers, width, 50257, 1024, expected=count)
 
 
 @graded("model", points=1, hint="One layer's tables: heads * length * length numbers.")
@@ -209,11 +221,8 @@ def test_a_round_trip_changes_nothing(student, rng):
 def test_pairs_of_the_documents_image(student, ledger):
     """Pixels make 2 517 630 976 pairs, patches of 16 x 16 make 38 416; what cannot be cut is refused."""
     side, patch = ledger.value("D1-18", "side"), ledger.value("D1-18", "patch_side")
-    name = f"pair_count({side}, {side})"
-    same(integer(student.pair_count(side, side), name=name), ledger.value("D1-18", "pixel_pairs"), name=name)
-    name = f"pair_count({side}, {side}, {patch})"
-    pairs = ledger.value("D1-18", "patch_tokens") ** 2
-    same(integer(student.pair_count(side, side, patch), name=name), pairs, name=name)
+    counts(student.pair_count, side, side, expected=ledger.value("D1-18", "pixel_pairs"))
+    counts(student.pair_count, side, side, patch, expected=ledger.value("D1-18", "patch_tokens") ** 2)
     refuses(
         student.patchify, np.zeros((4, 6, 1)), 4, name="patchify of 4 x 6 pixels with side 4", why="6 is no multiple of 4"
     )
@@ -253,12 +262,13 @@ def test_first_block_by_hand(student):
 @graded("running", points=2, hint="When the largest score grows, both old sums shrink by exp(old largest - new largest).")
 def test_blocks_give_what_the_whole_gives(student, rng):
     """Keys taken in blocks of 3, 1, 0 and 4 give the output of plain attention, and its log sum."""
-    queries, keys, values = rng.normal(size=(5, 4)) * 3, rng.normal(size=(8, 4)), rng.normal(size=(8, 2))
+    queries, keys, values = draw(rng, (5, 4), (8, 4), (8, 2))
+    queries *= 3
     state = empty(5, 2)
     for start, stop in ((0, 3), (3, 4), (4, 4), (4, 8)):
         state = checked_state(student.absorb(state, queries, keys[start:stop], values[start:stop]), 5, 2, "absorb(...)")
     output, log_sum = parts(student.finish(state), 2, name="finish(state)")
-    close(array(output, shape=(5, 2), name="output"), attention(queries, keys, values), atol=EXACT, name="output")
+    attends(output, queries, keys, values, name="output")
     scores = queries @ keys.T / 2
     close(array(log_sum, shape=(5,), name="log_sum"), np.log(np.exp(scores).sum(axis=1)), atol=EXACT, name="log_sum")
 
@@ -275,14 +285,14 @@ def test_scores_far_below_zero(student):
 @graded("running", points=1, hint="Rescale both states to the larger of the two maxima, then add.")
 def test_merging_two_halves(student, rng):
     """Two halves, each absorbed alone and then merged, give the whole, in either order."""
-    queries, keys, values = rng.normal(size=(3, 4)) * 3, rng.normal(size=(7, 4)), rng.normal(size=(7, 2))
+    queries, keys, values = draw(rng, (3, 4), (7, 4), (7, 2))
+    queries *= 3
     halves = [student.absorb(empty(3, 2), queries, keys[part], values[part]) for part in (slice(0, 2), slice(2, 7))]
     halves = [checked_state(half, 3, 2, "absorb(...)") for half in halves]
-    expected = attention(queries, keys, values)
     for first, second in (halves, halves[::-1]):
         merged = checked_state(student.merge(first, second), 3, 2, "merge(...)")
         output, _ = parts(student.finish(merged), 2, name="finish(merge(...))")
-        close(array(output, shape=(3, 2), name="output"), expected, atol=EXACT, name="output of merged halves")
+        attends(output, queries, keys, values, name="output of merged halves")
 
 
 # ------------------------------------------------------------------------------------------------------------- blocked
@@ -291,22 +301,19 @@ def test_merging_two_halves(student, rng):
 @graded("blocked", points=2, hint="Each block of queries needs all keys, or a running softmax over blocks of keys.")
 def test_blocks_equal_the_plain_layer(student, rng):
     """Blocks that divide the length, blocks that do not, and one block for all give the plain output."""
-    queries, keys, values = rng.normal(size=(10, 4)), rng.normal(size=(7, 4)), rng.normal(size=(7, 3))
+    case = draw(rng, (10, 4), (7, 4), (7, 3))
     for block in (5, 3, 1, 64):
-        name = f"blocked_attention(q, k, v, block={block})"
-        output = array(student.blocked_attention(queries, keys, values, block=block), shape=(10, 3), name=name)
-        close(output, attention(queries, keys, values), atol=EXACT, name=name)
+        attends(student.blocked_attention(*case, block=block), *case, name=f"blocked_attention(q, k, v, block={block})")
 
 
 @graded("blocked", points=1, hint="Inside the block on the diagonal each row ends at another key.")
 def test_causal_blocks_equal_the_masked_layer(student, rng):
     """Causal blocks give what a masked table gives, also inside the block on the diagonal."""
-    queries, keys, values = rng.normal(size=(9, 4)), rng.normal(size=(9, 4)), rng.normal(size=(9, 3))
-    expected = attention(queries, keys, values, np.tril(np.ones((9, 9))))
+    case = draw(rng, (9, 4), (9, 4), (9, 3))
     for block in (4, 2, 9):
+        output = student.blocked_attention(*case, block=block, causal=True)
         name = f"blocked_attention(q, k, v, block={block}, causal=True)"
-        output = array(student.blocked_attention(queries, keys, values, block=block, causal=True), shape=(9, 3), name=name)
-        close(output, expected, atol=EXACT, name=name)
+        attends(output, *case, np.tril(np.ones((9, 9))), name=name)
 
 
 @graded("blocked", points=2, hint="Not all of the table may exist at once: take a block of queries at a time.")
@@ -317,8 +324,7 @@ def test_a_table_that_does_not_fit(student):
     name = f"blocked_attention of {LONG} queries and keys"
     output = array(student.once.blocked_attention(queries, keys, values), shape=(LONG, 4), name=name)
     for row in (0, 1, 777, LONG - 1):
-        expected = attention(queries[row : row + 1], keys, values)
-        close(output[row : row + 1], expected, atol=EXACT, name=f"row {row} of {name}")
+        attends(output[[row]], queries[[row]], keys, values, name=f"row {row} of {name}")
 
 
 # -------------------------------------------------------------------------------------------------------------- window
@@ -332,19 +338,17 @@ def banded(count, window):
 @graded("window", points=2, hint="|i - j| <= window, on both sides; the ends of the sequence have fewer neighbours.")
 def test_window_equals_a_masked_table(student, rng):
     """A window gives what a table with a band of allowed pairs gives."""
-    queries, keys, values = rng.normal(size=(9, 4)), rng.normal(size=(9, 4)), rng.normal(size=(9, 3))
+    case = draw(rng, (9, 4), (9, 4), (9, 3))
     for window in (0, 2, 20):
-        name = f"window_attention(q, k, v, {window})"
-        output = array(student.window_attention(queries, keys, values, window), shape=(9, 3), name=name)
-        close(output, attention(queries, keys, values, banded(9, window)), atol=EXACT, name=name)
+        output = student.window_attention(*case, window)
+        attends(output, *case, banded(9, window), name=f"window_attention(q, k, v, {window})")
 
 
 @graded("window", points=2, hint="Each layer moves information by `window` places. Layer by layer, how far in all?")
 def test_reach_of_stacked_windows(student):
     """Three layers with windows of 3 reach 9 places; a window of 0 reaches nothing."""
     for layers, window, places in ((3, 3, 9), (1, 5, 5), (4, 0, 0), (0, 7, 0)):
-        name = f"window_reach({layers}, {window})"
-        same(integer(student.window_reach(layers, window), name=name), places, name=name)
+        counts(student.window_reach, layers, window, expected=places)
 
 
 # -------------------------------------------------------------------------------------------------------------- linear
@@ -383,12 +387,11 @@ def test_linear_attention_equals_its_table(student, rng):
 @graded("linear", points=2, hint="Keys and values are mixed by the same matrix; then it is plain attention.")
 def test_low_rank_of_grouped_tokens_is_exact(student, rng):
     """Where tokens come in groups of equal ones, averaging the groups loses nothing."""
-    queries, groups, group_values = rng.normal(size=(5, 4)), rng.normal(size=(3, 4)), rng.normal(size=(3, 2))
+    queries, groups, group_values = draw(rng, (5, 4), (3, 4), (3, 2))
     keys, values = np.repeat(groups, 4, axis=0), np.repeat(group_values, 4, axis=0)
     mixing = np.repeat(np.eye(3), 4, axis=1) / 4
-    name = "low_rank_attention(q, k, v, averages of groups)"
-    output = array(student.low_rank_attention(queries, keys, values, mixing), shape=(5, 2), name=name)
-    close(output, attention(queries, keys, values), atol=EXACT, name=name)
+    output = student.low_rank_attention(queries, keys, values, mixing)
+    attends(output, queries, keys, values, name="low_rank_attention(q, k, v, averages of groups)")
 
 
 # ----------------------------------------------------------------------------------------------------------- recurrent
@@ -444,5 +447,4 @@ def test_token_by_token_equals_the_full_pass(student, rng):
 @graded("cache", points=1, hint="Two vectors per layer and token.")
 def test_bytes_of_a_cache(student):
     """A cache of two layers, three tokens and width 5, in float16."""
-    name = "cache_bytes(2, 3, 5, 2)"
-    same(integer(student.cache_bytes(2, 3, 5, 2), name=name), 120, name=name)
+    counts(student.cache_bytes, 2, 3, 5, 2, expected=120)
