@@ -120,6 +120,19 @@ def test_what_a_student_printed_and_what_stopped_their_file_is_shown(graded: dic
     assert squeezed(record.problems[0]) in page.text
 
 
+@pytest.mark.parametrize(("filename", "nothing_ran"), [("ps1.py", True), ("ps1.ipynb", False)])
+def test_a_syntax_error_leaves_nothing_of_a_module_and_the_other_cells_of_a_notebook(
+    graded: dict[str, Grade], filename: str, nothing_ran: bool
+) -> None:
+    stored = graded[MISTAKEN].stored
+    problem = "SyntaxError: '(' was never closed (in Python 3.11) (line 3: f(1)"
+    provenance = replace(stored.record.provenance, filename=filename)
+    record = replace(stored.record, provenance=provenance, problems=(problem,))
+    page = read(replace(graded[MISTAKEN], stored=replace(stored, record=record)))
+    assert ("nothing in it was run" in page.text) == nothing_ran
+    assert ("All that was still defined counted" in page.text) != nothing_ran
+
+
 def test_an_unread_answer_has_no_points_yet_and_a_read_one_has_points_and_comment(graded: dict[str, Grade]) -> None:
     grade = graded[MISTAKEN]
     answer = squeezed(grade.stored.record.questions[-1].answer)

@@ -371,6 +371,8 @@ def test_odd_blocks_and_single_tokens(student, rng):
         case = draw(rng, (m, width), (n, width), (n, value_width))
         name = f"blocked_attention({m} queries, {n} keys, block={block})"
         attends(student.blocked_attention(*case, block=block), *case, name=name)
+    zeros = (np.zeros((3, 4)), *draw(rng, (5, 4), (5, 2)))
+    attends(student.blocked_attention(*zeros, block=2), *zeros, name="blocked_attention(queries of zeros)")
 
 
 @graded("blocked", points=1, hint="Large scores, also where one block holds the largest one; and more queries than keys.")

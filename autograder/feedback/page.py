@@ -104,11 +104,18 @@ def student_page(
         record=grade.stored.record,
         questions=questions,
         unread=[view for view in questions if view.score is None],
+        unreadable=_unreadable(grade.stored.record),
         explanations=problem_set.explanations if closed else {},
         model_answers=problem_set.model_answers() if closed else {},
         closes=closes,
         made=made,
     )
+
+
+def _unreadable(record: Record) -> bool:
+    """Whether Python could not read the module, so that nothing in it ran. A cell of a notebook leaves the others alone."""
+    errors = ("SyntaxError: ", "IndentationError: ", "TabError: ")
+    return record.provenance.filename.endswith(".py") and any(problem.startswith(errors) for problem in record.problems)
 
 
 def _question(question: Question, grade: Grade, figures: Mapping[str, FigureImage], section: str) -> QuestionView:

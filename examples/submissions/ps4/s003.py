@@ -1,169 +1,171 @@
 """ps4 - my answers"""
-import math
-
 import numpy as np
+from numpy import einsum, exp, log, sqrt, tanh
 
 guess_winner = "a"
 
 
-def softmax(scores, mask=None):
-    if mask is not None:
-        scores = np.where(mask, scores, -1e9)
-    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return e / e.sum(axis=-1, keepdims=True)
+def attend(scores, mask=None):
+    if mask is None:
+        mask = True
+    scores = np.where(mask, scores, -1e9)
+    p = exp(scores - scores.max(axis=-1, keepdims=True))
+    p /= p.sum(axis=-1, keepdims=True)
+    return p
 
 
 def entropy(weights):
     if weights.min() < 0 or not np.allclose(weights.sum(axis=-1), 1, atol=1e-6, rtol=0):
         raise ValueError("these are not weights")
-    return -np.sum(weights * np.log(weights + 1e-12), axis=-1)
+    return -(weights * log(weights + 1e-12)).sum(axis=-1)
 
 
 def concentration(scores):
-    a = softmax(scores)
-    return np.std(scores), np.mean(entropy(a)), np.mean(np.max(a, axis=1))
+    p = attend(scores)
+    return scores.std(), entropy(p).mean(), p.max(axis=1).mean()
 
 
 def sqrt_d_table(dimensions, seed=0):
     rng = np.random.default_rng(seed)
     rows = []
     for d in dimensions:
+        # float32 is twice as fast
         q = rng.standard_normal((2000, d)).astype(np.float32)
         k = rng.standard_normal((2000, d)).astype(np.float32)
         s = (q @ k[:16].T).astype(np.float64)
-        rows.append(concentration(s) + concentration(s / d ** 0.5))
+        rows.append(concentration(s) + concentration(s / d**0.5))
     return np.array(rows)
 
 
 def own_scores(d, queries, keys, seed):
     rng = np.random.default_rng(seed)
-    out = np.empty((queries, keys))
-    for i in range(queries):
-        out[i] = rng.standard_normal((keys, d)) @ rng.standard_normal(d)
-    return out
+    q = rng.normal(size=(queries, 1, d))
+    k = rng.normal(size=(queries, keys, d))
+    return (q * k).sum(axis=2)
 
 
 def softmax_jacobian(weights):
-    n = weights.shape[-1]
-    return np.einsum("...j,jk->...jk", weights, np.eye(n)) - np.einsum("...j,...k->...jk", weights, weights)
+    outer = einsum("...i,...j->...ij", weights, weights)
+    J = -outer
+    i = np.arange(weights.shape[-1])
+    J[..., i, i] += weights
+    return J
 
 
 def jacobian_norm(weights):
-    return np.sqrt((softmax_jacobian(weights) ** 2).sum(axis=(-2, -1)))
+    return np.linalg.norm(softmax_jacobian(weights), axis=(-2, -1))
 
 
 saturated, smallest_width, even, adam = "b", "a", "b", "c"
 
 
 def attention_backward(queries, keys, values, output_gradient, mask=None):
-    root = math.sqrt(queries.shape[-1])
-    a = softmax(np.einsum("...id,...jd->...ij", queries, keys) / root, mask)
-    out = a @ values
-    # sum_k a_k b_k is the output dotted with its own slope
-    mean = np.sum(out * output_gradient, axis=-1, keepdims=True)
-    b = np.einsum("...iv,...jv->...ij", output_gradient, values)
-    c = a * (b - mean) / root
-    return (
-        np.einsum("...ij,...jd->...id", c, keys),
-        np.einsum("...ij,...id->...jd", c, queries),
-        np.einsum("...ij,...iv->...jv", a, output_gradient),
-    )
+    d = queries.shape[-1]
+    p = attend(queries @ keys.swapaxes(-1, -2) / sqrt(d), mask)
+    dp = output_gradient @ values.swapaxes(-1, -2)
+    # through the softmax, with the Jacobian of each row
+    ds = einsum("...ij,...ijk->...ik", dp, softmax_jacobian(p)) / sqrt(d)
+    dq = ds @ keys
+    dk = ds.swapaxes(-1, -2) @ queries
+    dv = p.swapaxes(-1, -2) @ output_gradient
+    return dq, dk, dv
 
 
 def split_heads(x, heads):
-    if x.shape[-1] % heads:
-        raise ValueError("uneven split")
-    return np.stack(np.split(x, heads, axis=-1), axis=-3)
+    width = x.shape[-1]
+    if width // heads * heads != width:
+        raise ValueError("heads")
+    return x.reshape(*x.shape[:-1], heads, -1).swapaxes(-2, -3)
 
 
 def merge_heads(x):
-    return np.concatenate(list(np.moveaxis(x, -3, 0)), axis=-1)
+    y = x.swapaxes(-2, -3)
+    return y.reshape(*y.shape[:-2], -1)
 
 
 def multi_head_attention(x, w_q, w_k, w_v, w_o, heads, mask=None):
-    q, k, v = [split_heads(x @ w, heads) for w in (w_q, w_k, w_v)]
-    s = np.einsum("...hid,...hjd->...hij", q, k) / math.sqrt(q.shape[-1])
-    a = softmax(s, mask)
-    return merge_heads(np.einsum("...hij,...hjd->...hid", a, v)) @ w_o, a
+    k = w_q.shape[1] // heads
+    results, tables = [], []
+    for h in range(heads):
+        c = slice(h * k, h * k + k)
+        p = attend((x @ w_q[:, c]) @ (x @ w_k[:, c]).swapaxes(-1, -2) / sqrt(k), mask)
+        tables.append(p)
+        results.append(p @ np.split(x @ w_v, heads, axis=-1)[h])
+    return np.concatenate(results, axis=-1) @ w_o, np.stack(tables, axis=-3)
 
 
 def head_costs(length, width, heads):
-    if width % heads:
-        raise ValueError("heads must divide width")
-    k = width // heads
-    each = 3 * 2 * length * width * k + 2 * 2 * length**2 * k
-    return heads * each, heads
+    if width % heads > 0:
+        raise ValueError("heads")
+    return 2 * length * width * (3 * width + 2 * length), heads
 
 
 def one_head_floor(symbols):
-    total = 2 * (1 - 1 / symbols)   # variance of a pair of one-hot vectors
-    return total / 2
+    # half of the variance of two one-hot vectors
+    p = 1 / symbols
+    return symbols * p * (1 - p)
 
 
 def two_head_weights(symbols, length, first, second, sharpness=100.0):
-    V, L = symbols, length
-    w_q, w_k = np.zeros((V + L, 2 * L)), np.zeros((V + L, 2 * L))
-    w_v = np.zeros((V + L, 2 * V))
-    for h, offset in enumerate([first, second]):
-        for i in range(L):
-            w_q[V + i, h * L + (i + offset) % L] = sharpness * math.sqrt(L)
-            w_k[V + i, h * L + i] = 1
-        for s in range(V):
-            w_v[s, h * V + s] = 1
-    return w_q, w_k, w_v, np.eye(2 * V)
+    n = symbols + length
+    place = np.arange(length)
+    w_q, w_k, w_v = np.zeros((n, 2, length)), np.zeros((n, 2, length)), np.zeros((n, 2, symbols))
+    for head, offset in ((0, first), (1, second)):
+        w_q[symbols + place, head, (place + offset) % length] = sharpness * length**0.5
+        w_k[symbols + place, head, place] = 1.0
+        w_v[:symbols, head] = np.eye(symbols)
+    return w_q.reshape(n, -1), w_k.reshape(n, -1), w_v.reshape(n, -1), np.eye(2 * symbols)
 
 
 def layer_norm(x, gain, shift, eps=1e-5):
-    return gain * (x - x.mean(-1, keepdims=True)) / (x.std(-1, keepdims=True) + eps) + shift
+    return (x - x.mean(axis=-1, keepdims=True)) / (x.std(axis=-1, keepdims=True) + eps) * gain + shift
 
 
 def gelu(x):
-    return x / 2 * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x ** 3)))
+    return 0.5 * x * (1 + tanh(sqrt(2 / np.pi) * (x + 0.044715 * x * x * x)))
 
 
 def transformer_block(x, block, heads, mask=None, norm="pre"):
-    def A(t):
-        return multi_head_attention(t, block["w_q"], block["w_k"], block["w_v"], block["w_o"], heads, mask)[0]
-
-    def F(t):
-        return gelu(t @ block["w_1"] + block["b_1"]) @ block["w_2"] + block["b_2"]
-
-    def N(t, i):
-        return layer_norm(t, block[f"gain_{i}"], block[f"shift_{i}"])
-
-    match norm:
-        case "pre":
-            y = x + A(N(x, 1))
-            return y + F(N(y, 2))
-        case "post":
-            y = N(x + A(x), 1)
-            return N(y + F(y), 2)
-        case _:
-            raise ValueError(f"unknown norm {norm!r}")
+    b = block
+    ln1 = lambda t: layer_norm(t, b["gain_1"], b["shift_1"])
+    ln2 = lambda t: layer_norm(t, b["gain_2"], b["shift_2"])
+    att = lambda t: multi_head_attention(t, b["w_q"], b["w_k"], b["w_v"], b["w_o"], heads, mask)[0]
+    mlp = lambda t: gelu(t @ b["w_1"] + b["b_1"]) @ b["w_2"] + b["b_2"]
+    if norm == "pre":
+        x = x + att(ln1(x))
+        return x + mlp(ln2(x))
+    x = ln1(x + att(x))
+    return ln2(x + mlp(x))
 
 
 guess_depth = "c"
 
 
 def depth_profile(layers, x):
-    spread, size = [], []
-    for layer in [lambda t: t, *layers]:
-        x = layer(x)
-        n = np.sqrt((x ** 2).sum())
-        spread.append(np.sqrt(((x - x.mean(0)) ** 2).sum()) / n if n else 0.0)
-        size.append(np.sqrt((x ** 2).mean()))
+    def measure(y):
+        total = np.linalg.norm(y)
+        spread = np.linalg.norm(y - y.mean(axis=0)) / total if total else 0
+        return spread, sqrt((y * y).mean())
+
+    found = [measure(x)]
+    for f in layers:
+        x = f(x)
+        found.append(measure(x))
+    spread, size = zip(*found)
     return np.array(spread), np.array(size)
 
 
 def rotate(x, positions, base=10000.0):
     d = x.shape[-1]
     if d % 2:
-        raise ValueError("odd width")
-    theta = base ** (-2 * np.arange(d // 2) / d)
-    z = (x[..., ::2] + 1j * x[..., 1::2]) * np.exp(1j * np.multiply.outer(positions, theta))
-    out = np.empty(x.shape)
-    out[..., ::2], out[..., 1::2] = z.real, z.imag
-    return out
+        raise ValueError("d is odd")
+    y = np.empty_like(x)
+    for k in range(d // 2):
+        angle = positions * base ** (-2 * k / d)
+        a, b = x[..., 2 * k], x[..., 2 * k + 1]
+        y[..., 2 * k] = a * np.cos(angle) - b * np.sin(angle)
+        y[..., 2 * k + 1] = a * np.sin(angle) + b * np.cos(angle)
+    return y
 
 
 conclusion = """The table is for random vectors. In training everything can change, so it proves nothing about trained

@@ -6,101 +6,128 @@ import numpy as np
 guess_winner = "c"
 
 
-def softmax(scores, mask=None):
-    if mask is not None:
-        scores = np.where(mask, scores, -np.inf)
-    top = scores.max(axis=-1, keepdims=True)
-    top[top == -np.inf] = 0
-    e = np.exp(scores - top)
-    z = e.sum(axis=-1, keepdims=True)
-    return np.divide(e, z, out=np.zeros(np.broadcast_shapes(e.shape, z.shape)), where=z > 0)
+def normalise(scores, mask=None):
+    # softmax; rows without any allowed key give zeros
+    powers = np.zeros(scores.shape)
+    for row in np.ndindex(scores.shape[:-1]):
+        keep = np.ones(scores.shape[-1], dtype=bool)
+        if mask is not None:
+            keep = np.broadcast_to(mask, scores.shape)[row]
+        if keep.any():
+            e = np.exp(scores[row][keep] - scores[row][keep].max())
+            powers[row][keep] = e / e.sum()
+    return powers
 
 
 def entropy(weights):
-    if np.any(weights < 0):
-        raise ValueError("negative weight")
-    if np.any(np.abs(weights.sum(-1) - 1) > 1e-6):
-        raise ValueError("a row does not sum to one")
-    logs = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
-    return -(weights * logs).sum(-1)
+    flat = weights.reshape(-1, weights.shape[-1])
+    result = np.zeros(len(flat))
+    for i, row in enumerate(flat):
+        if (row < 0).any() or abs(row.sum() - 1) > 1e-6:
+            raise ValueError(f"row {i} holds no weights")
+        row = row[row > 0]
+        result[i] = -(row * np.log(row)).sum()
+    return result.reshape(weights.shape[:-1])
+
+
+def fast_softmax(scores):
+    e = np.exp(scores - scores.max(axis=1)[:, None])
+    return e / e.sum(axis=1)[:, None]
 
 
 def concentration(scores):
-    a = softmax(scores)
-    return np.std(scores), entropy(a.mean(axis=0)), np.max(a)
+    a = fast_softmax(scores)
+    return scores.std(), float(entropy(a.mean(axis=0))), a.max()
+
+
+def mean_rows(scores):
+    a = fast_softmax(scores)
+    terms = np.where(a > 0, a * np.log(np.where(a > 0, a, 1)), 0)
+    return scores.std(), -terms.sum(axis=1).mean(), a.max(axis=1).mean()
 
 
 def sqrt_d_table(dimensions, seed=0):
+    # the text of this one says what the columns are: mean entropy of the rows, mean of the largest
     rng = np.random.default_rng(seed)
-    out = np.empty((len(dimensions), 6))
-    for i, d in enumerate(dimensions):
-        q = rng.standard_normal((2000, d))
-        k = rng.standard_normal((2000, d))
-        s = np.einsum("qd,kd->qk", q, k[:16])
-        out[i] = concentration(s) + concentration(s / math.sqrt(d))
-    return out
+    table = np.zeros((len(dimensions), 6))
+    for row, d in zip(table, dimensions):
+        q, k = rng.standard_normal((2000, d)), rng.standard_normal((2000, d))
+        scores = q @ k[:16].T
+        row[:3] = mean_rows(scores)
+        row[3:] = mean_rows(scores / np.sqrt(d))
+    return table
 
 
 def own_scores(d, queries, keys, seed):
     rng = np.random.default_rng(seed)
-    out = np.empty((queries, keys))
-    for i in range(queries):
-        out[i] = rng.standard_normal((keys, d)) @ rng.standard_normal(d)
-    return out
+    scores = []
+    for _ in range(queries):
+        q, k = rng.normal(size=d), rng.normal(size=(keys, d))
+        scores.append(k @ q)
+    return np.array(scores)
 
 
 def softmax_jacobian(weights):
     n = weights.shape[-1]
-    return np.einsum("...j,jk->...jk", weights, np.eye(n)) - np.einsum("...j,...k->...jk", weights, weights)
+    J = np.zeros((*weights.shape, n))
+    for i in range(n):
+        for j in range(n):
+            J[..., i, j] = weights[..., i] * ((i == j) - weights[..., j])
+    return J
 
 
 def jacobian_norm(weights):
-    s2 = (weights ** 2).sum(-1)
-    s3 = (weights ** 3).sum(-1)
-    return np.sqrt(np.clip(s2 - 2 * s3 + s2 * s2, 0, None))
+    a2 = weights**2
+    diagonal = (weights - a2) ** 2
+    off = a2.sum(axis=-1) ** 2 - (a2**2).sum(axis=-1)
+    return np.sqrt(diagonal.sum(axis=-1) + np.maximum(off, 0))
 
 
 saturated, smallest_width, even, adam = "b", "d", "a", "a"
 
 
 def attention_backward(queries, keys, values, output_gradient, mask=None):
-    root = math.sqrt(queries.shape[-1])
-    a = softmax(np.einsum("...id,...jd->...ij", queries, keys) / root, mask)
-    out = a @ values
-    # sum_k a_k b_k is the output dotted with its own slope
-    mean = np.sum(out * output_gradient, axis=-1, keepdims=True)
-    b = np.einsum("...iv,...jv->...ij", output_gradient, values)
-    c = a * (b - mean) / root
-    return (
-        np.einsum("...ij,...jd->...id", c, keys),
-        np.einsum("...ij,...id->...jd", c, queries),
-        np.einsum("...ij,...iv->...jv", a, output_gradient),
-    )
+    d = queries.shape[-1]
+    T = lambda x: np.swapaxes(x, -1, -2)
+    a = normalise(queries @ T(keys) / math.sqrt(d), mask)
+    upstream = output_gradient @ T(values)
+    average = (a * upstream).sum(axis=-1)[..., None]
+    dscores = a * (upstream - average)
+    dq = dscores @ keys / math.sqrt(d)
+    dk = T(dscores) @ queries / math.sqrt(d)
+    return dq, dk, T(a) @ output_gradient
 
 
 def split_heads(x, heads):
-    if x.shape[-1] % heads:
-        raise ValueError("uneven split")
-    return np.stack(np.split(x, heads, axis=-1), axis=-3)
+    k, rest = divmod(x.shape[-1], heads)
+    if rest:
+        raise ValueError("width is no multiple of heads")
+    result = np.zeros((*x.shape[:-2], heads, x.shape[-2], k))
+    for h in range(heads):
+        result[..., h, :, :] = x[..., h * k : (h + 1) * k]
+    return result
 
 
 def merge_heads(x):
-    return np.concatenate(list(np.moveaxis(x, -3, 0)), axis=-1)
+    return np.concatenate([x[..., h, :, :] for h in range(x.shape[-3])], axis=-1)
 
 
 def multi_head_attention(x, w_q, w_k, w_v, w_o, heads, mask=None):
-    q, k, v = [split_heads(x @ w, heads) for w in (w_q, w_k, w_v)]
-    s = q @ np.swapaxes(k, -1, -2) / math.sqrt(x.shape[-1])   # width of the layer
-    a = softmax(s, mask)
+    q, k, v = split_heads(x @ w_q, heads), split_heads(x @ w_k, heads), split_heads(x @ w_v, heads)
+    a = normalise(q @ np.swapaxes(k, -1, -2) / math.sqrt(x.shape[-1]), mask)  # d is the width of the layer
     return merge_heads(a @ v) @ w_o, a
 
 
 def head_costs(length, width, heads):
-    if width % heads:
-        raise ValueError("heads must divide width")
-    k = width // heads
-    each = 3 * 2 * length * width * k + 2 * 2 * length**2 * k
-    return heads * each, heads
+    if width % heads != 0:
+        raise ValueError("width is no multiple of heads")
+    flops = 0
+    for _ in range(heads):
+        k = width // heads
+        flops += 3 * 2 * length * width * k  # q, k, v
+        flops += 2 * length * length * k  # scores
+        flops += 2 * length * length * k  # output
+    return flops, heads
 
 
 def one_head_floor(symbols):
@@ -108,26 +135,30 @@ def one_head_floor(symbols):
 
 
 def two_head_weights(symbols, length, first, second, sharpness=100.0):
-    V, L = symbols, length
-    w_q, w_k = np.zeros((V + L, 2 * L)), np.zeros((V + L, 2 * L))
-    w_v = np.zeros((V + L, 2 * V))
-    for h, offset in enumerate([first, second]):
-        for i in range(L):
-            w_q[V + i, h * L + (i + offset) % L] = sharpness * math.sqrt(L)
-            w_k[V + i, h * L + i] = 1
-        for s in range(V):
-            w_v[s, h * V + s] = 1
-    return w_q, w_k, w_v, np.eye(2 * V)
+    size = symbols + length
+    parts = {"q": [], "k": [], "v": []}
+    for offset in (first, second):
+        q, k, v = np.zeros((size, length)), np.zeros((size, length)), np.zeros((size, symbols))
+        for i in range(length):
+            j = (i + offset) % length
+            q[symbols + i, j] = 1
+            k[symbols + j, j] = 1
+        q *= sharpness * math.sqrt(length)
+        v[:symbols] = np.eye(symbols)
+        for name, matrix in zip("qkv", (q, k, v)):
+            parts[name].append(matrix)
+    w_q, w_k, w_v = (np.concatenate(parts[name], axis=1) for name in "qkv")
+    return w_q, w_k, w_v, np.eye(2 * symbols)
 
 
 def layer_norm(x, gain, shift, eps=1e-5):
-    mu = x.mean(-1, keepdims=True)
-    var = ((x - mu) ** 2).mean(-1, keepdims=True)
-    return gain * (x - mu) / np.sqrt(var + eps) + shift
+    m, v = x.mean(axis=-1), x.var(axis=-1)
+    return gain * (x - m[..., None]) / np.sqrt(v + eps)[..., None] + shift
 
 
 def gelu(x):
-    return x / 2 * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x ** 3)))
+    t = np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * np.power(x, 3)))
+    return 0.5 * x + 0.5 * x * t
 
 
 def transformer_block(x, block, heads, mask=None, norm="pre"):
@@ -148,19 +179,19 @@ def depth_profile(layers, x):
     for layer in layers:
         x = layer(x)
         spread.append(np.linalg.norm(x - x.mean(axis=1, keepdims=True)) / np.linalg.norm(x))
-        size.append(np.sqrt(np.mean(x ** 2)))
+        size.append(np.sqrt(np.mean(x**2)))
     return np.array(spread), np.array(size)
 
 
 def rotate(x, positions, base=10000.0):
     d = x.shape[-1]
     if d % 2:
-        raise ValueError("odd width")
-    theta = base ** (-2 * np.arange(d // 2) / d)
-    z = (x[..., ::2] + 1j * x[..., 1::2]) * np.exp(1j * np.multiply.outer(positions, theta))
-    out = np.empty(x.shape)
-    out[..., ::2], out[..., 1::2] = z.real, z.imag
-    return out
+        raise ValueError("d is odd")
+    k = np.arange(d) // 2
+    angle = np.array(positions, dtype=float)[..., None] * base ** (-2 * k / d)
+    partner = np.empty_like(x)
+    partner[..., 0::2], partner[..., 1::2] = -x[..., 1::2], x[..., 0::2]
+    return x * np.cos(angle) + partner * np.sin(angle)
 
 
 conclusion = None
