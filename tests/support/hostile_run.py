@@ -121,7 +121,7 @@ def grade_in_turn(
     With `share`, under that share of the limits; with `every`, the honest one comes after so many attacks, and at the end.
     """
     filename = f"{problem_set.assignment.module}.py"
-    order = [Submission(f"honest-first-{attacks[0].student}"[:64], filename, problem_set.solution.read_bytes())]
+    order = []
     for number, attack in enumerate(attacks, start=1):
         order.append(attack)
         if number % every == 0 or number == len(attacks):
