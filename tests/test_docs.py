@@ -15,6 +15,7 @@ from autograder import variants
 from autograder.course import load_course
 from autograder.limits import Limits
 from autograder.suite import import_file
+from tests.support.guides import first_column
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
@@ -54,22 +55,50 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+@pytest.fixture(scope="module")
+def ran(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, subprocess.CompletedProcess[str]]:
+    """What came of each command that a page marks as runnable, run in the pages' order."""
+    home = tmp_path_factory.mktemp("home")
+    environment = {**os.environ, "HOME": str(home), "PATH": f"{Path(sys.prefix) / 'bin'}:{os.environ['PATH']}"}
+    ended: dict[str, subprocess.CompletedProcess[str]] = {}
+    for block in [block for page in PAGES for block in blocks(page)]:
+        # Each block begins in the repository, whatever folder the one before it went to.
+        folder = checkout
+        for line in block:
+            if line.startswith("cd "):
+                folder = folder / line.removeprefix("cd ")
+                continue
+            ended[line] = subprocess.run(
+                ["bash", "-c", line], cwd=folder, env=environment, capture_output=True, text=True, timeout=600, check=False
+            )
+    return ended
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=relative)
-def test_commands_that_are_marked_as_runnable_run(page: Path, checkout: Path, tmp_path: Path) -> None:
-    environment = {**os.environ, "HOME": str(tmp_path), "PATH": f"{Path(sys.prefix) / 'bin'}:{os.environ['PATH']}"}
-    folder = checkout
-    # Each block begins in the repository, whatever folder the one before it went to.
-    for line in [line for block in blocks(page) for line in ["cd", *block]]:
-        if line.startswith("cd"):
-            folder = folder / line.removeprefix("cd ") if line != "cd" else checkout
-            continue
-        done = subprocess.run(
-            ["bash", "-c", line], cwd=folder, env=environment, capture_output=True, text=True, timeout=600, check=False
-        )
+def test_commands_that_are_marked_as_runnable_run(ran: dict[str, subprocess.CompletedProcess[str]]) -> None:
+    assert len(ran) > 10
+    for line, done in ran.items():
         # 1 is "ran, and something needs you".
         assert done.returncode in (0, 1), f"{line}\n{done.stdout}\n{done.stderr}"
         assert "Traceback" not in done.stdout + done.stderr, f"{line}\n{done.stdout}\n{done.stderr}"
+
+
+@pytest.mark.slow
+def test_a_new_problem_set_passes_the_gate_as_it_stands(ran: dict[str, subprocess.CompletedProcess[str]]) -> None:
+    made = ran[".venv/bin/course new ps7_sparse_attention"]
+    assert made.returncode == 0, made.stderr
+    assert "edit  assignments/ps7_sparse_attention/handout.md" in made.stdout
+    answer = ran[".venv/bin/course validate ps7"]
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    header, *rows = (line.split("\t") for line in answer.stdout.splitlines() if "\t" in line)
+    assert header[:2] == ["check", "verdict"]
+    # What surrounds the questions of a new problem set is for its author to write, which the gate recalls.
+    assert {check for check, verdict, *_ in rows if verdict != "good"} <= {
+        "the teaching frame is declared",
+        "public tests catch frequent mistakes",
+    }
+    # The guide lists the checks of the gate, in their order.
+    assert first_column("docs/authoring.md", "## The gate") == [name for name, *_ in rows]
 
 
 def anchors(page: Path) -> set[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +14,6 @@ from autograder.authoring.sources import source_checks
 from autograder.authoring.validate import validate
 from autograder.course import CourseError, load_course
 from tests.support.drafts import NAME, TODAY, add, change, path_of
-from tests.support.guides import first_column
 
 COURSE = Path(sys.executable).parent / "course"
 
@@ -66,24 +64,6 @@ def test_a_name_that_does_not_fit_is_refused_before_anything_is_written(course_c
 def test_a_taken_name_is_refused(draft: Path) -> None:
     with pytest.raises(CourseError, match="has a problem set ps7 already"):
         new_problem_set(load_course(draft), "ps7_other", TODAY)
-
-
-@pytest.mark.slow
-def test_a_new_problem_set_passes_the_gate_as_it_stands(course_copy: Path) -> None:
-    made = subprocess.run([COURSE, "new", NAME], cwd=course_copy, capture_output=True, text=True, check=False)
-    assert made.returncode == 0, made.stderr
-    assert f"edit  assignments/{NAME}/handout.md" in made.stdout
-    answer = subprocess.run([COURSE, "validate", "ps7"], cwd=course_copy, capture_output=True, text=True, check=False)
-    assert answer.returncode == 0, answer.stdout + answer.stderr
-    header, *rows = (line.split("\t") for line in answer.stdout.splitlines() if "\t" in line)
-    assert header[:2] == ["check", "verdict"]
-    # What surrounds the questions of a new problem set is for its author to write, which the gate recalls.
-    assert {check for check, verdict, *_ in rows if verdict != "good"} <= {
-        "the teaching frame is declared",
-        "public tests catch frequent mistakes",
-    }
-    # The guide lists the checks of the gate, in their order.
-    assert first_column("docs/authoring.md", "## The gate") == [name for name, *_ in rows]
 
 
 # --- planted faults that the sources show
@@ -300,7 +280,7 @@ def test_tests_that_let_generated_mutants_pass_are_named_with_the_survivors(draf
             "the reference earns all points: test_three_numbers_around_zero: failed",
         ),
         (
-            lambda root: change(root, "solution", SOLVED, "    np.ones(30_000_000)\n" + SOLVED),
+            lambda root: change(root, "solution", SOLVED, "    np.ones(15_000_000)\n" + SOLVED),
             "the reference needs at most a tenth of the limits: test_three_numbers_around_zero passes, but not with a tenth",
         ),
         (

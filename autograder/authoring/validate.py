@@ -108,21 +108,21 @@ def _graded_checks(
             break
     else:
         results = _Results(problem_set, grade("reference and template", tasks, jobs=1))
-    on_progress("the student's own run", 0, 1)
-    yield from own_run_checks(course, problem_set)
-    yield from answer_checks(course, problem_set)
     problems = list(_reference_problems(results))
     yield Check("points add up", [], f"{sum(question.points for question in problem_set.assignment.questions):g} points")
     yield Check("the reference earns all points", problems, f"{len(results.outcomes(('reference', 'module')))} tests")
     yield Check("the untouched template earns nothing", list(_template_problems(results)))
     if problems:
-        yield Check("mutants and alternatives", ["not run, because the reference does not earn all points"])
+        yield Check("all that follows", ["not run, because the reference does not earn all points"])
         return
     yield Check(
         "the reference needs at most a tenth of the limits",
         [f"{test} passes, but not with a tenth of time and memory" for test in failing],
         f"{results.records['reference', 'module'].seconds:.2f} s in all",
     )
+    on_progress("the student's own run", 0, 1)
+    yield from own_run_checks(course, problem_set)
+    yield from answer_checks(course, problem_set)
 
     reached, tests_of_question = _reached(results)
     declared = {kind: _declared(problem_set, kind) for kind in ("mutants", "alternatives")}
