@@ -16,9 +16,9 @@ from pydantic import AwareDatetime, BaseModel, Field, ValidationError, model_val
 
 from autograder.assignment import Assignment, Explanation, Question, parse_explanations
 from autograder.limits import Limits
+from autograder.runtime.ledger import Ledger
 from autograder.schema import PythonVersion, Slug, Strict, StudentId, TimeZone
 from autograder.secret import Key, SecretError, course_key
-from autograder.testing.ledger import Ledger
 
 Model = TypeVar("Model", bound=BaseModel)
 

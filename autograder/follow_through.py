@@ -21,12 +21,13 @@ from _pytest.runner import runtestprotocol
 
 from autograder.course import ProblemSet
 from autograder.intake import Submission
+from autograder.runtime.causes import LOST, broken_uses
+from autograder.runtime.outcomes import Cause, Outcome, Status
 from autograder.sandbox.runner import GuestRunner
 from autograder.sandbox.zygote import Zygote
 from autograder.suite import mark_of
-from autograder.testing.bench import Cause, Outcome, Status, Trial
+from autograder.testing.bench import Trial
 from autograder.testing.callbacks import Refusal
-from autograder.testing.causes import LOST, broken_uses
 from autograder.testing.errors import StudentError
 
 REFUSED = "the function does not accept these arguments"

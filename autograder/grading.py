@@ -17,11 +17,12 @@ from autograder.essays import Essay, EssayFinder
 from autograder.intake import Submission
 from autograder.rehearsal import Rehearsed
 from autograder.runtime.figures import FigureView
+from autograder.runtime.outcomes import Cause, Outcome, Status
 from autograder.sandbox.runner import GuestRunner
 from autograder.scoring import Findings
 from autograder.slips import SlipFinder
 from autograder.suite import mark_of
-from autograder.testing.bench import Cause, Outcome, OverAllowance, Status, Trial, is_hidden
+from autograder.testing.bench import OverAllowance, Trial, is_hidden
 from autograder.testing.callbacks import bulk
 from autograder.testing.errors import TOO_LARGE
 from autograder.testing.forms import read_prediction

@@ -17,8 +17,8 @@ from pydantic import BeforeValidator, ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 from autograder import record_v1
-from autograder.testing.bench import Status
-from autograder.testing.causes import blame
+from autograder.runtime.causes import blame
+from autograder.runtime.outcomes import Status
 from autograder.text import bounded
 
 VERSION: Literal[2] = 2

@@ -21,8 +21,9 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 from autograder.runtime import wire
+from autograder.runtime.outcomes import Status
 from autograder.sandbox.runner import Ask
-from autograder.testing.bench import Bench, Status, Trial
+from autograder.testing.bench import Bench, Trial
 from autograder.testing.callbacks import Callback
 from autograder.testing.errors import StudentError
 from autograder.testing.student import Answer, LocalRunner, call_digest

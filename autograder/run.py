@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from autograder import scoring
-from autograder.course import ProblemSet
+from autograder.course import CourseError, ProblemSet
 from autograder.intake import Submission
 from autograder.journal import Attempt, Journal, Stored
 from autograder.messages import (
@@ -44,7 +44,7 @@ SHOWN = 10  # tests named in one message
 Key = TypeVar("Key", bound=Hashable)
 
 
-class WorkerError(Exception):
+class WorkerError(CourseError):
     """A worker could not start, or the tests could not be collected; the message is its own output."""
 
 

@@ -17,7 +17,7 @@ from autograder.intake import Submission
 from autograder.record import Look, Provenance, QuestionScore, Reason, Record, Slip, Verdict, message_room
 from autograder.runtime.figures import FigureView
 from autograder.runtime.loading import IGNORED, Report
-from autograder.testing.bench import Cause, Outcome, Status, all_undone
+from autograder.runtime.outcomes import Cause, Outcome, Status, all_undone
 from autograder.testing.errors import problem_text
 from autograder.text import bounded, one_line
 from autograder.variants import Variant

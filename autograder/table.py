@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from autograder.changes import Change
 from autograder.course import ProblemSet
 from autograder.grades import Grade
 from autograder.intake import Unreadable
 from autograder.journal import Journal, Run, Stored
 from autograder.record import QuestionScore
-from autograder.regrade import Change
 from autograder.sheet import Column, Row, Sheet
 from autograder.text import MARK, bounded, points_text
 

@@ -28,9 +28,9 @@ sys.path.insert(0, str(ROOT))
 
 from autograder import variants
 from autograder.course import ProblemSet, load_course
+from autograder.runtime.ledger import Ledger
 from autograder.testing.bench import seeded
 from autograder.testing.computed import arguments
-from autograder.testing.ledger import Ledger
 from autograder.testing.student import LocalRunner, Student
 from autograder.worker import import_file
 

@@ -34,11 +34,11 @@ from autograder.kit.embedded import Test, graded_tests
 from autograder.messages import Task
 from autograder.platforms.suite import question_suite
 from autograder.run import graded
+from autograder.runtime.ledger import Ledger
 from autograder.secret import VARIABLE
 from autograder.suite import import_file
 from autograder.testing.bench import keyed, seeded
 from autograder.testing.computed import arguments
-from autograder.testing.ledger import Ledger
 from autograder.testing.student import LocalRunner, Student
 
 ROOT = Path(__file__).resolve().parents[1]

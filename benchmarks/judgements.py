@@ -21,8 +21,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from autograder.course import ProblemSet, load_course
+from autograder.runtime.ledger import Ledger
 from autograder.testing.bench import seeded
-from autograder.testing.ledger import Ledger
 from autograder.testing.student import LocalRunner, Student
 from autograder.worker import import_file
 from benchmarks.judged import ANSWERS, Judged

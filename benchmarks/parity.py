@@ -45,9 +45,9 @@ from autograder.platforms.targets.nbgrader import release_files as nbgrader_file
 from autograder.platforms.targets.otter import release_files as otter_files  # noqa: E402
 from autograder.record import Record  # noqa: E402
 from autograder.run import cores, graded  # noqa: E402
+from autograder.runtime.outcomes import Status  # noqa: E402
 from autograder.suite import import_file  # noqa: E402
 from autograder.suite_hash import suite_hash  # noqa: E402
-from autograder.testing.bench import Status  # noqa: E402
 
 Points = dict[str, float]  # by question
 KINDS = ("reference", "template", "alternative", "mutant", "example")

@@ -14,8 +14,8 @@ from autograder.intake import Submission
 from autograder.kit.embedded import run_tests
 from autograder.messages import Task
 from autograder.platforms.suite import question_suite
+from autograder.runtime.outcomes import Status
 from autograder.testing import computed_once
-from autograder.testing.bench import Status
 
 TINY = Path(__file__).parent / "tiny_course"
 LONG = '''

@@ -7,8 +7,8 @@ import types
 import pytest
 
 from autograder.authoring.extremes import extreme_problems
+from autograder.runtime.ledger import Ledger
 from autograder.testing.bench import Bench
-from autograder.testing.ledger import Ledger
 
 TESTS = """
 import math

@@ -32,7 +32,7 @@ from autograder.grades import Grade, grades
 from autograder.journal import Journal
 from autograder.record import Look, Provenance, Reason, Slip
 from autograder.runtime.figures import AxesView, ColorbarView, FigureView, ImageView, LineView
-from autograder.testing.bench import Status
+from autograder.runtime.outcomes import Status
 from autograder.text import visible
 
 if TYPE_CHECKING:

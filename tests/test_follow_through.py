@@ -12,7 +12,7 @@ from autograder.course import load_course
 from autograder.intake import Submission
 from autograder.messages import Task
 from autograder.record import Record, Verdict
-from autograder.testing.bench import Status
+from autograder.runtime.outcomes import Status
 
 TINY = Path(__file__).parent / "tiny_course"
 

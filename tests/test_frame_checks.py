@@ -14,7 +14,7 @@ from autograder.authoring.new import new_problem_set
 from autograder.authoring.template import problem_set_files
 from autograder.course import ProblemSet, load_course
 from autograder.record import Provenance, QuestionScore, Record, Verdict
-from autograder.testing.bench import Status
+from autograder.runtime.outcomes import Status
 from autograder.variants import Variant
 from tests.support.drafts import NAME, TODAY, change, path_of
 

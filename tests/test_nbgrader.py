@@ -38,7 +38,8 @@ from autograder.intake import find_submissions
 from autograder.journal import Journal
 from autograder.platforms.suite import question_suite
 from autograder.platforms.targets.nbgrader import release_files as nbgrader_files
-from autograder.testing.bench import HIDDEN, Status
+from autograder.runtime.outcomes import Status
+from autograder.testing.bench import HIDDEN
 from tests.support.nbgrader_tools import grade_with_nbgrader, hand_in, nbgrader_api, put_alembic_on_path, succeed
 
 ROOT = Path(__file__).resolve().parents[1]

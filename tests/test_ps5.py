@@ -15,7 +15,7 @@ from autograder.intake import Submission
 from autograder.messages import Conditions, Task
 from autograder.record import Verdict
 from autograder.run import graded
-from autograder.testing.bench import Status
+from autograder.runtime.outcomes import Status
 
 ROOT = Path(__file__).resolve().parents[1]
 LONG_TEST = "test_a_table_that_does_not_fit"

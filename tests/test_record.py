@@ -22,8 +22,8 @@ from autograder.feedback.page import student_page
 from autograder.grades import grade
 from autograder.journal import Attempt, Journal, JournalError, Stored
 from autograder.record import MAX_BYTES, Look, Reason, Record, RecordError, Slip, from_json, message_room, read, to_json
+from autograder.runtime.outcomes import Status
 from autograder.table import grades_table
-from autograder.testing.bench import Status
 from autograder.text import bounded, visible
 from tests.support import records
 

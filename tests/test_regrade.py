@@ -14,15 +14,15 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
+from autograder.changes import changes, counts
 from autograder.cli import app
 from autograder.course import load_course
 from autograder.grades import Manual, grades
 from autograder.intake import Submission
 from autograder.journal import Journal
 from autograder.record import QuestionScore, Record
-from autograder.regrade import changes, counts
+from autograder.runtime.outcomes import Status
 from autograder.suite_hash import suite_hash
-from autograder.testing.bench import Status
 from tests.support import records
 
 pytestmark = pytest.mark.slow

@@ -11,9 +11,9 @@ import pytest
 
 from autograder.rehearsal import MAX_AHEAD, Rehearsal, Rehearsed, otherwise, rehearse
 from autograder.runtime import wire
+from autograder.runtime.ledger import Ledger
 from autograder.testing.bench import Bench
 from autograder.testing.errors import StudentError
-from autograder.testing.ledger import Ledger
 from autograder.testing.student import Student
 
 

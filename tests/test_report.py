@@ -26,7 +26,7 @@ from autograder.feedback.statistics import FEWEST, by_question, by_test, faults,
 from autograder.grades import Grade, grades
 from autograder.journal import Journal, Stored
 from autograder.record import Look, QuestionScore, Reason
-from autograder.testing.bench import Status
+from autograder.runtime.outcomes import Status
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autograder.runtime.causes import blame, grouped
 from autograder.slips import SlipFinder
-from autograder.testing.causes import blame, grouped
 from autograder.testing.evidence import answer_digest, are_specific, call_key
 from autograder.testing.student import Call
 from autograder.variants import Variant

@@ -20,8 +20,9 @@ from _pytest.runner import runtestprotocol
 from autograder.allowance import allowance
 from autograder.assignment import Question
 from autograder.runtime import wire
+from autograder.runtime.outcomes import Cause, Outcome, Status
 from autograder.suite import mark_of
-from autograder.testing.bench import Bench, Cause, Outcome, Status, Trial
+from autograder.testing.bench import Bench, Trial
 from autograder.testing.callbacks import Callback
 from autograder.testing.errors import StudentError
 from autograder.testing.forms import read_prediction

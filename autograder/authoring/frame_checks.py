@@ -10,7 +10,7 @@ from autograder.authoring.check import Check
 from autograder.authoring.frame import museum, payoffs
 from autograder.course import CourseError, ProblemSet
 from autograder.record import Record, Verdict
-from autograder.testing.bench import Status
+from autograder.runtime.outcomes import Status
 from autograder.variants import Variant
 
 # The share of the automatic points that public tests should give.

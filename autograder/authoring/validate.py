@@ -22,9 +22,9 @@ from autograder.course import Course, CourseError, ProblemSet
 from autograder.intake import Submission
 from autograder.messages import Conditions, Task
 from autograder.record import Record
-from autograder.run import WorkerError, cores, graded
+from autograder.run import cores, graded
+from autograder.runtime.outcomes import Status
 from autograder.suite import import_file
-from autograder.testing.bench import Status
 from autograder.testing.errors import UNDONE
 from autograder.variants import Variant
 
@@ -74,7 +74,7 @@ def validate(
         return [*checks, Check("graded submissions", ["not run, because the sources have problems"])]
     try:
         return [*checks, *_graded_checks(course, problem_set, most_mutations, jobs or cores(), on_progress)]
-    except (WorkerError, CourseError) as error:
+    except CourseError as error:
         return [*checks, Check("tests can be collected", str(error).splitlines())]
 
 

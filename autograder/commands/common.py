@@ -17,7 +17,6 @@ from autograder.gradebook import GradebookError, gradebook_url, manual_scores
 from autograder.grades import Grade, Manual, changed_points, grades
 from autograder.intake import Roster, find_roster
 from autograder.journal import Journal, JournalError
-from autograder.run import WorkerError
 from autograder.secret import exposure
 from autograder.sheet import Sheet
 
@@ -129,7 +128,7 @@ def explaining(journal: Journal) -> Iterator[None]:
     """Where the grader, the journal or the machine is at fault, end with what to do instead of a traceback."""
     try:
         yield
-    except (WorkerError, JournalError, GradebookError) as error:
+    except (CourseError, JournalError, GradebookError) as error:
         refuse(str(error))
     except OSError as error:
         refuse(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 from rich.padding import Padding
@@ -10,7 +11,9 @@ from rich.text import Text
 
 from autograder.commands.common import NEEDS_YOU, out
 from autograder.course import CourseError, find_root
-from autograder.doctor import Finding, sandboxes, secret
+
+if TYPE_CHECKING:
+    from autograder.doctor import Finding
 
 
 def doctor() -> None:
@@ -20,6 +23,9 @@ def doctor() -> None:
 
     Exit code 0: grading works here. 1: no sandbox works, so nothing can be graded; or the secret is not kept.
     """
+    # Imported here: no other command needs a sandbox in its own process.
+    from autograder.doctor import Finding, sandboxes, secret
+
     findings = sandboxes()
     _show(findings)
     try:

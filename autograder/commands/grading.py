@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from autograder.backends import BACKENDS
+from autograder.changes import changes, counts
 from autograder.commands.common import (
     NEEDS_YOU,
     AsJson,
@@ -41,12 +42,7 @@ from autograder.grades import Grade
 from autograder.intake import FORM_NAMES, FormError, Unreadable, find_submissions
 from autograder.intake.times import read_times, with_times
 from autograder.journal import Attempt, Journal, Stored
-from autograder.messages import Conditions
 from autograder.record import to_plain
-from autograder.regrade import changes, counts
-from autograder.regrade import regrade as regrade_attempts
-from autograder.run import cores
-from autograder.run import grade as grade_attempts
 from autograder.standing import named, standing
 from autograder.suite_hash import suite_hash
 from autograder.table import changes_table, grades_table, history_table
@@ -79,6 +75,11 @@ def grade(
 
     Exit code 0: all graded. 1: graded, but something needs a person (see the last column). 2: nothing could be graded.
     """
+    # Imported here, as below: most commands grade nothing, and what grades takes half a second to load.
+    from autograder.messages import Conditions
+    from autograder.run import cores
+    from autograder.run import grade as grade_attempts
+
     seconds = _seconds(at_most)
     course, chosen = open_problem_set(problem_set)
     say_exposed(course)
@@ -198,6 +199,10 @@ def regrade(
 
     Nothing counts until --apply; --revert goes back. What people graded never changes, and a grader's fault changes nothing.
     """
+    from autograder.messages import Conditions
+    from autograder.regrade import regrade as regrade_attempts
+    from autograder.run import cores
+
     course, chosen = open_problem_set(problem_set)
     say_exposed(course)
     _check_backend(backend)

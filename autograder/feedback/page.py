@@ -16,8 +16,8 @@ from autograder.feedback import drawing
 from autograder.feedback.html import render
 from autograder.grades import Grade
 from autograder.record import Record, Verdict
-from autograder.testing.bench import Status
-from autograder.testing.causes import grouped
+from autograder.runtime.causes import grouped
+from autograder.runtime.outcomes import Status
 
 # Of all figures on a page: that many parts are drawn in less than half a second, and five heat maps have fewer.
 MAX_PARTS = 150

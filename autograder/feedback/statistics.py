@@ -12,7 +12,7 @@ from autograder.course import ProblemSet
 from autograder.grades import Grade
 from autograder.journal import Stored
 from autograder.record import Verdict
-from autograder.testing.bench import Status
+from autograder.runtime.outcomes import Status
 
 # With fewer students a correlation is mostly noise: at 20 its standard error is about 0.2.
 FEWEST = 20

@@ -21,7 +21,7 @@ from autograder.grades import Grade
 from autograder.journal import Journal
 from autograder.platforms.targets.nbgrader import answer_cell, course_id, grade_cell, marks
 from autograder.record import Record, Verdict
-from autograder.testing.bench import Status
+from autograder.runtime.outcomes import Status
 from autograder.text import visible
 
 MAX_TEXT = 200_000

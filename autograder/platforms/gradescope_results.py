@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autograder.record import Record, Verdict
-from autograder.testing.bench import Status
+from autograder.runtime.outcomes import Status
 
 TEXT = "text"  # Gradescope shows it as it stands: no markup, no terminal codes
 

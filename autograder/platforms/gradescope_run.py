@@ -27,7 +27,7 @@ from autograder.messages import Task
 from autograder.platforms.gradescope_results import TEXT, result_of_test
 from autograder.record import Record
 from autograder.run import graded
-from autograder.testing.bench import Status
+from autograder.runtime.outcomes import Status
 from autograder.text import visible
 
 Results = dict[str, Any]

@@ -19,10 +19,10 @@ from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder.course import Course, load_course
+from autograder.runtime.ledger import Ledger
 from autograder.sandbox.runner import GuestRunner
 from autograder.sandbox.zygote import Zygote
 from autograder.suite import import_file
-from autograder.testing.ledger import Ledger
 from autograder.testing.student import Student
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,9 +11,9 @@ from autograder.course import ProblemSet, Question
 from autograder.essays import Essay
 from autograder.record import Provenance, QuestionScore, Record, Verdict
 from autograder.runtime.figures import AxesView, FigureView
+from autograder.runtime.outcomes import Cause, Outcome, Status
 from autograder.scoring import Findings
 from autograder.scoring import record as scored
-from autograder.testing.bench import Cause, Outcome, Status
 
 PROVENANCE = Provenance(
     student="s001",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from autograder.testing.bench import Outcome, Status
+from autograder.runtime.outcomes import Outcome, Status
 
 Test = TypeVar("Test")
 LOST = (Status.FAILED, Status.BLOCKED)
