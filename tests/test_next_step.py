@@ -205,18 +205,22 @@ def test_what_comes_near_a_limit_is_said_before(folder: Path, capsys: pytest.Cap
 
 
 def test_memory_near_the_limit_is_said_before(folder: Path) -> None:
-    # In a process of its own, for what counts is the most that a process has held.
-    path = folder / "ps1.py"
-    untouched = path.read_bytes()
-    path.write_text(f"{SOLUTION}\nTABLE = np.ones(80_000_000)\ndel TABLE\n", encoding="utf-8")
+    path, described = folder / "ps1.py", folder / "problem_set.json"
+    untouched, description = path.read_bytes(), described.read_text(encoding="utf-8")
+    # In a process of its own, for what counts is the most that a process has held. What its parent holds does not.
+    held = bytearray(b"x") * 2**28
     try:
+        path.write_text(f"{SOLUTION}\nTABLE = np.ones(20_000_000)\ndel TABLE\n", encoding="utf-8")
+        described.write_text(description.replace('"memory_mb": 1024', '"memory_mb": 200'), encoding="utf-8")
         said = subprocess.run(
             [sys.executable, "-c", "from autograder.kit.command import main; main(['ps1', 'mix'])"],
             capture_output=True, text=True, check=True, timeout=300,
         ).stdout  # fmt: skip
     finally:
         path.write_bytes(untouched)
-    assert re.search(r"your work held \d{3} MB on this machine, and the grader allows 1,024 MB", said)
+        described.write_text(description, encoding="utf-8")
+    del held
+    assert re.search(r"your work held \d{3} MB on this machine, and the grader allows 200 MB", said)
 
 
 def test_who_has_begun_both_forms_is_told_which_one_is_checked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
