@@ -20,10 +20,11 @@ from typing import Any
 import pytest
 
 from autograder.kit.own_run import explain
-from autograder.testing.bench import HIDDEN, Outcome, Status, block, keyed, outcome_of, seeded
+from autograder.runtime.ledger import Ledger
+from autograder.runtime.outcomes import Outcome, Status
+from autograder.testing.bench import HIDDEN, block, keyed, outcome_of, seeded
 from autograder.testing.computed import arguments
 from autograder.testing.forms import read_prediction
-from autograder.testing.ledger import Ledger
 from autograder.testing.marks import Graded
 from autograder.testing.student import LocalRunner, Student
 

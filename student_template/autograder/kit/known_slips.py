@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from autograder.testing.bench import Outcome, Status
+from autograder.runtime.outcomes import Outcome, Status
 from autograder.testing.evidence import answer_digest, are_specific, call_key, takes_functions
 from autograder.testing.student import Call
 

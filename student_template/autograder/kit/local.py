@@ -15,8 +15,9 @@ import pytest
 from autograder.kit.folder import begun_forms
 from autograder.kit.own_run import OwnRun
 from autograder.kit.release_files import DESCRIPTION
-from autograder.testing.bench import Bench, Status
-from autograder.testing.ledger import Ledger
+from autograder.runtime.ledger import Ledger
+from autograder.runtime.outcomes import Status
+from autograder.testing.bench import Bench
 from autograder.testing.marks import graded_mark
 
 _NO_PLUGINS = "PYTEST_DISABLE_PLUGIN_AUTOLOAD"

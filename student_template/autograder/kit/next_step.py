@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from enum import Enum, auto
 from typing import Any
 
-from autograder.testing.bench import Outcome, Status, all_undone
+from autograder.runtime.outcomes import Outcome, Status, all_undone
 from autograder.testing.errors import UNDONE
 
 

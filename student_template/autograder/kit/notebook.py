@@ -93,7 +93,7 @@ def cell_points(suite: Mapping[str, Any]) -> float | None:
         return None
     # Imported here, as above.
     from autograder.kit.embedded import report, run_tests
-    from autograder.testing.bench import Status
+    from autograder.runtime.outcomes import Status
 
     outcomes = run_tests(sys._getframe(1).f_globals, suite)
     print(report(outcomes))

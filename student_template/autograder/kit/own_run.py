@@ -17,11 +17,12 @@ from autograder.kit.portability import Grader, warnings_for
 from autograder.kit.printed import PrintingRunner, shown
 from autograder.kit.schedule import read_schedule
 from autograder.runtime import loading
-from autograder.testing.bench import Outcome, Status, Trial, all_undone
-from autograder.testing.causes import blame, broken_uses, grouped
+from autograder.runtime.causes import blame, broken_uses, grouped
+from autograder.runtime.ledger import Ledger
+from autograder.runtime.outcomes import Outcome, Status, all_undone
+from autograder.testing.bench import Trial
 from autograder.testing.errors import UNDONE, StudentError, problem_text
 from autograder.testing.forms import form_problem, read_prediction
-from autograder.testing.ledger import Ledger
 from autograder.testing.student import Call
 
 WIDTH = 100  # characters of a line

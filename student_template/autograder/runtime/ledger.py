@@ -15,13 +15,13 @@ class Ledger:
     def _get(self, row: str, part: str, name: str | None) -> Any:
         if row not in self._rows:
             raise KeyError(f"the ledger has no row {row}; it has {', '.join(self._rows)}")
-        found = self._rows[row].get(part)
+        entry = self._rows[row].get(part)
         if name is None:
-            return found
-        if not isinstance(found, Mapping) or name not in found:
-            names = ", ".join(map(str, found)) if isinstance(found, Mapping) else "none"
+            return entry
+        if not isinstance(entry, Mapping) or name not in entry:
+            names = ", ".join(map(str, entry)) if isinstance(entry, Mapping) else "none"
             raise KeyError(f"ledger row {row} has no {name!r} among its {part}; it has {names}")
-        return found[name]
+        return entry[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._rows)

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from autograder.testing.bench import Outcome, outcome_of
+from autograder.runtime.outcomes import Outcome
+from autograder.testing.bench import outcome_of
 from autograder.testing.errors import Mismatch, StudentError
 from autograder.testing.marks import Graded
 from autograder.testing.student import Runner, Student
