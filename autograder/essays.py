@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.authoring.release import shipped_lines
-from autograder.authoring.rendering import code_lines, module, readme
+from autograder.authoring.rendering import module, notebook_lines, readme
 from autograder.authoring.stubs import solution_blocks, stub
 from autograder.course import CourseError, ProblemSet
 from autograder.intake import Submission
@@ -79,7 +79,7 @@ class EssayFinder:
             blocks = solution_blocks(self._problem_set)
             stubs = {name: stub(block, self._problem_set.solution) for name, block in blocks.questions.items()}
             texts = [readme(self._problem_set), module(self._problem_set, blocks.given, stubs)]
-            texts += [*code_lines(self._problem_set), *shipped_lines(self._problem_set)]
+            texts += [*notebook_lines(self._problem_set, stubs), *shipped_lines(self._problem_set)]
         except CourseError:
             return frozenset()  # then the course's own lines are shown to the reader as well
         return frozenset(line.strip() for text in texts for line in text.splitlines())

@@ -19,7 +19,8 @@ def softmax(scores: np.ndarray, mask: np.ndarray | None = None) -> np.ndarray:
     """
     allowed = np.broadcast_to(True if mask is None else mask, scores.shape)
     largest = np.max(scores, axis=-1, keepdims=True, where=allowed, initial=-np.inf)
-    shifted = np.where(allowed, scores, -np.inf) - np.where(np.isfinite(largest), largest, 0.0)
+    finite = np.where(np.isfinite(largest), largest, 0.0)
+    shifted = np.where(allowed, scores, -np.inf) - finite
     growth = np.exp(shifted)
     total = growth.sum(axis=-1, keepdims=True)
     return growth / np.where(total > 0, total, 1.0)

@@ -8,10 +8,11 @@ import textwrap
 from pathlib import Path
 
 from autograder.assignment import Assignment, Question
+from autograder.authoring.columns import COLUMNS
 from autograder.course import CourseError, ProblemSet
 
 HINT_TITLES = ("a direction", "a method", "almost the answer")
-WIDTH = 100  # a notebook cuts longer comments at its edge
+WIDTH = COLUMNS - len("# ")
 SOUVENIR = "souvenir"  # the function of `payoffs.py` that draws a page to keep
 
 
@@ -63,7 +64,7 @@ def prompt_comment(question: Question) -> str:
     for letter, text in prediction.options.items():
         lines += textwrap.wrap(f'  "{letter}" {text}', WIDTH, subsequent_indent="      ")
     form = "one letter in quotes" if prediction.options else "a number"
-    lines.append(f"Any answer earns the point, as long as it is {form}. Commit to one before you read on.")
+    lines += textwrap.wrap(f"Any answer earns the point, as long as it is {form}. Commit to one before you read on.", WIDTH)
     return "".join(f"# {line}\n" for line in lines)
 
 

@@ -7,8 +7,10 @@ import re
 from typing import TYPE_CHECKING
 
 from autograder.assignment import Question
+from autograder.authoring.columns import COLUMNS
 from autograder.authoring.frame import banners, folded, has_souvenir, overview, payoffs, prompt_text
 from autograder.authoring.handout import Part, handout_parts
+from autograder.authoring.stubs import BEGIN, END, solution_lines
 from autograder.course import ProblemSet
 
 if TYPE_CHECKING:
@@ -18,9 +20,12 @@ SET_UP_CHECK = (
     'import sys\n\nsys.path.insert(0, "..")  # where the folder `autograder` lies\nfrom autograder.kit import check, draw'
 )
 # Where the introduction ends: at a rule, at another top-level heading, or at section 1.
+_OPTION = re.compile(r'("\w") ')
+_NEXT_OPTION = re.compile(r'\s{2,}(?="\w" )')
 _BODY = re.compile(r"^(?:---$|# |## 1\b)", re.MULTILINE)
 
 
+CHECK_ALL_CELL = "check()  # where you stand, and what to do next"
 SOUVENIR_CELL = "from autograder.kit import souvenir\n\nsouvenir()"
 
 
@@ -61,7 +66,7 @@ def module(problem_set: ProblemSet, set_up: str, stubs: dict[str, str]) -> str:
     titles = banners(problem_set)
     text = set_up
     for name, code in stubs.items():
-        text += f"\n\n# --- {titles[name]}\n\n{code}"
+        text += f"\n\n{heading(f'--- {titles[name]}')}\n\n{code}"
     return text
 
 
@@ -80,15 +85,20 @@ def notebook(problem_set: ProblemSet, set_up: str, stubs: dict[str, str]) -> str
             cells.append(new_markdown_cell(introduction, id="introduction"))
             cells.append(new_code_cell(without_docstring(set_up), id="set-up"))
             cells.append(new_code_cell(SET_UP_CHECK, id="set-up-check"))
+        asked, code = "", ""
+        if part.question:
+            question = problem_set.question(part.question)
+            asked, code = prompt_and_code(stubs[question.id], question)
+        if asked:
+            prose = f"{prose}\n\n**{titles[part.question]}**\n\n{asked}".strip()
         if prose:
             cells.append(new_markdown_cell(prose, id=f"prose-{number}"))
         if part.question:
-            question = problem_set.question(part.question)
-            code = f"# {titles[question.id]}\n\n{stubs[question.id].strip()}"
-            cells.append(new_code_cell(code, id=_cell_id("answer", question)))
+            cells.append(new_code_cell(f"{heading(titles[question.id])}\n\n{code}", id=_cell_id("answer", question)))
             cells += _surroundings(problem_set, question)
     if has_souvenir(problem_set):
         cells.append(new_code_cell(SOUVENIR_CELL, id="souvenir"))
+    cells.append(new_code_cell(CHECK_ALL_CELL, id="check-all"))
     metadata = {
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
@@ -107,11 +117,73 @@ def _introduction(prose: str) -> tuple[str, str]:
     return f"{title}\n{text[:cut]}".strip(), text[cut:].strip()
 
 
-def code_lines(problem_set: ProblemSet) -> list[str]:
-    """The lines of the notebook's code that are not in the module."""
-    headings = [f"# {title}" for title in banners(problem_set).values()]
+def heading(title: str) -> str:
+    """A question's heading as a comment, in two lines if it is long."""
+    name, _, facts = title.rpartition(" (")
+    return f"# {title}" if len(title) + 2 <= COLUMNS else f"# {name}\n# ({facts}"
+
+
+def prompt_and_code(stub: str, question: Question) -> tuple[str, str]:
+    """A stub of variables, and what its comments ask as Markdown; a stub of functions as it is, and no Markdown."""
+    if question.kind == "code" or any(not isinstance(node, ast.Assign) for node in ast.parse(stub).body):
+        return "", stub.strip()
+    asked: list[str] = []
+    code: list[str] = []
+    comment: list[str] = []
+    for line in stub.strip().splitlines():
+        if line.startswith("#") or not line.strip():
+            comment.append(line.removeprefix("#"))
+        else:
+            statement, _, remark = line.partition("  # ")
+            code.append(statement)
+            asked += _as_markdown([*comment, remark], statement.partition("=")[0].strip())
+            comment = []
+    if question.kind == "written" and asked:
+        asked.append(f'Write between triple quotes: `{question.names[0]} = """Your text."""`')
+    return "\n\n".join(asked), "\n".join(code)
+
+
+def _as_markdown(comment: list[str], name: str) -> list[str]:
+    """The paragraphs of a comment as Markdown: options are a list, and the text before them asks for the variable."""
+    blocks: list[str] = []
+    opens = True
+    for line in comment:
+        text = line.strip()
+        if opens or _OPTION.match(text) or not text:
+            blocks += [text] if text else []
+        elif _OPTION.match(blocks[-1]) and not line.startswith("  "):
+            blocks.append(text)  # the options end here
+        else:
+            blocks[-1] += f" {text}"
+        opens = not text
+    options = [option for block in blocks if _OPTION.match(block) for option in _NEXT_OPTION.split(block)]
+    before = [block for block in blocks if not _OPTION.match(block)]
+    first = next((place for place, block in enumerate(blocks) if _OPTION.match(block)), len(blocks)) - 1
+    if first >= 0:
+        before[first] = f"**`{name}`**: {before[first]}"
+    listed = "\n".join(_OPTION.sub(r"- `\1` ", option, count=1) for option in options)
+    return [*before[: first + 1], *filter(None, [listed]), *before[first + 1 :]]
+
+
+def without_prompt(block: str, question: Question) -> str:
+    """A block of a solution without the comments that `prompt_and_code` makes Markdown of."""
+    if question.kind == "code":
+        return block
+    inside = solution_lines(block)
+    lines = enumerate(block.splitlines())
+    kept = [line for number, line in lines
+            if number in inside or line.strip() in (BEGIN, END) or not line.startswith("#")]  # fmt: skip
+    return "\n".join(kept).strip() + "\n"
+
+
+def notebook_lines(problem_set: ProblemSet, stubs: dict[str, str]) -> list[str]:
+    """The lines of the notebook that are neither in the module nor in the lesson."""
+    headings = [line for title in banners(problem_set).values()
+                for line in (f"# {title}", f"**{title}**", *heading(title).splitlines())]  # fmt: skip
+    asked = [prompt_and_code(stubs[question.id], question) for question in problem_set.assignment.questions]
+    prompts = [line for texts in asked for text in texts for line in text.splitlines()]
     calls = [f'{call}("{question.id}")' for question in problem_set.assignment.questions for call in ("check", "draw")]
-    return [*headings, *calls, *SET_UP_CHECK.splitlines(), *SOUVENIR_CELL.splitlines()]
+    return [*headings, *prompts, *calls, *SET_UP_CHECK.splitlines(), *SOUVENIR_CELL.splitlines(), CHECK_ALL_CELL]
 
 
 def _surroundings(problem_set: ProblemSet, question: Question) -> list[NotebookNode]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from autograder.authoring.check import Check
 from autograder.authoring.citations import cited_by
+from autograder.authoring.columns import COLUMNS
 from autograder.authoring.frame_checks import declaration_check
 from autograder.authoring.handout import handout_parts
 from autograder.authoring.leaks import leaks
@@ -38,7 +39,11 @@ def source_checks(course: Course, problem_set: ProblemSet) -> Iterator[Check]:
 def _stub_problems(problem_set: ProblemSet, files: Mapping[str, bytes]) -> Iterator[str]:
     module = f"{problem_set.assignment.module}.py"
     solved = _definitions(problem_set.solution.read_text(encoding="utf-8"))
-    released = _definitions(files[f"{problem_set.slug}/{module}"].decode())
+    text = files[f"{problem_set.slug}/{module}"].decode()
+    for number, line in enumerate(text.splitlines(), start=1):
+        if len(line) > COLUMNS:
+            yield f"{module}:{number}: break this line, for a notebook cuts code at {COLUMNS} characters: {line.strip()}"
+    released = _definitions(text)
     for name in [name for question in problem_set.assignment.questions for name in question.names]:
         if name not in solved:
             yield f"{problem_set.solution}: `{name}`, which assignment.yml asks for, is not defined"

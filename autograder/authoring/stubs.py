@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.authoring.columns import fitted
 from autograder.authoring.frame import prompt_comment
 from autograder.course import CourseError, ProblemSet
 
@@ -33,7 +34,9 @@ class Blocks:
 
 
 def solution_blocks(problem_set: ProblemSet) -> Blocks:
-    """Cut a solution at its question markers; above a prediction's variable comes what it asks.
+    """Cut a solution at its question markers, with lines that a notebook shows whole.
+
+    Above a prediction's variable comes what it asks.
 
     Raises `CourseError` for markers that do not fit `assignment.yml`.
     """
@@ -61,7 +64,7 @@ def solution_blocks(problem_set: ProblemSet) -> Blocks:
         raise CourseError(
             f"{path}: the blocks are {', '.join(blocks) or 'none'}, but assignment.yml has {', '.join(wanted)}"
         )
-    set_up = "\n".join(parts.pop("")).strip() + "\n"
+    set_up = fitted("\n".join(parts.pop("")).strip() + "\n")
     carried = problem_set.assignment.carried
     if _MARK.search(set_up) and not carried:
         raise CourseError(
@@ -70,7 +73,7 @@ def solution_blocks(problem_set: ProblemSet) -> Blocks:
     if bool(carried) != (set_up.count(CARRIED) == 1):
         raise CourseError(f"{path}: the set-up needs a line `{CARRIED}` before what is `carried`, and only then")
     given = stub(set_up, path, CARRIED_STUB.format(slug=problem_set.slug)) if carried else set_up
-    questions = {name: "\n".join(lines).strip() + "\n" for name, lines in parts.items()}
+    questions = {name: fitted("\n".join(lines).strip() + "\n") for name, lines in parts.items()}
     for question in problem_set.assignment.questions:
         if question.prediction:
             questions[question.id] = prompt_comment(question) + questions[question.id]

@@ -1,8 +1,10 @@
 """Problem set 5: what it costs.
 
-Arrays hold float64 numbers; compute in that precision. No function changes its arguments. The names of sizes are the
-same throughout: m queries and n keys, each of `width` numbers; n values, each of `value_width` numbers. A score is the
-dot product of a query and a key, divided by sqrt(width). D1 and D3 are teaching documents that this course is built on.
+Arrays hold float64 numbers; compute in that precision. No function changes its
+arguments. The names of sizes are the same throughout: m queries and n keys, each of
+`width` numbers; n values, each of `value_width` numbers. A score is the dot product of
+a query and a key, divided by sqrt(width). D1 and D3 are teaching documents that this
+course is built on.
 """
 
 import math
@@ -23,39 +25,52 @@ def causal_mask(length: int) -> np.ndarray:
     return np.tril(np.ones((length, length), dtype=bool))
 
 
-def plain_attention(queries: np.ndarray, keys: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Attention by the formula: the whole (m, n) table at once. What you build must agree with it, at less cost."""
+def plain_attention(
+    queries: np.ndarray, keys: np.ndarray, values: np.ndarray
+) -> np.ndarray:
+    """Attention by the formula: the whole (m, n) table at once. What you build must
+    agree with it, at less cost."""
     return softmax(queries @ keys.T / math.sqrt(queries.shape[1])) @ values
 
 
-def empty_state(rows: int, value_width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The running state of `rows` queries that have seen no key yet: (largest, total, mixed)."""
+def empty_state(
+    rows: int, value_width: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The running state of `rows` queries that have seen no key yet: (largest, total,
+    mixed)."""
     return np.full(rows, -np.inf), np.zeros(rows), np.zeros((rows, value_width))
 
 
 # --- Question 1: Predict the bill (core, 1 point, 1 minute, easy)
 
-# A model reads 1024 tokens today. Tomorrow it is to read 131 072, which is 128 times as many. How
-# many times larger do the score tables of one layer become?
+# A model reads 1024 tokens today. Tomorrow it is to read 131 072, which is 128 times as
+# many. How many times larger do the score tables of one layer become?
 #   "a" 128 times
 #   "b" about 1000 times
 #   "c" about 16 000 times
 #   "d" they stay the same
-# Any answer earns the point, as long as it is one letter in quotes. Commit to one before you read on.
+# Any answer earns the point, as long as it is one letter in quotes. Commit to one
+# before you read on.
 guess_context = None  # "a", "b", "c" or "d"; any of them earns the point
 
 
 # --- Question 2: How far a stack can see (core, 6 points, 25 minutes, easy)
 
-def reach(kernel: int, dilations: Sequence[int], strides: Sequence[int], centred: bool) -> int:
-    """Find how far a stack of convolution layers sees: the largest offset that one output can read, in input places.
+def reach(
+    kernel: int, dilations: Sequence[int], strides: Sequence[int], centred: bool
+) -> int:
+    """Find how far a stack of convolution layers sees: the largest offset that one
+    output can read, in input places.
 
-    kernel: number of taps of every layer, at least 1. dilations, strides: one whole number per layer, first layer first.
-    A layer with dilation r takes its taps r places apart. A layer with stride s keeps every s-th place of its output,
-    so one place of a later layer spans the product of all earlier strides in input places.
-    centred: False if the kernel looks to one side only (at itself and kernel - 1 places before it); True if it looks
-    (kernel - 1)/2 taps to each side, and then the answer is the reach to *one* side.
-    Returns 0 for a stack without layers. Raises ValueError if centred is True and kernel is even.
+    kernel: number of taps of every layer, at least 1. dilations, strides: one whole
+    number per layer, first layer first. A layer with dilation r takes its taps r places
+    apart. A layer with stride s keeps every s-th place of its output, so one place of a
+    later layer spans the product of all earlier strides in input places.
+    centred: False if the kernel looks to one side only (at itself and kernel - 1 places
+    before it); True if it looks (kernel - 1)/2 taps to each side, and then the answer
+    is the reach to *one* side.
+    Returns 0 for a stack without layers. Raises ValueError if centred is True and
+    kernel is even.
 
     Source: D1, "The price: quadratic sequence length".
     """
@@ -63,12 +78,16 @@ def reach(kernel: int, dilations: Sequence[int], strides: Sequence[int], centred
 
 
 def layers_to_cover(offset: int, kernel: int, centred: bool) -> int:
-    """Find how many layers (stride 1, no dilation) a stack needs until its reach is at least `offset` places.
+    """Find how many layers (stride 1, no dilation) a stack needs until its reach is at
+    least `offset` places.
 
-    offset: at least 0. kernel: at least 2, or at least 3 if centred. centred: as in `reach`.
-    Returns the smallest number of layers, 0 for offset 0. Raises ValueError if centred is True and kernel is even.
+    offset: at least 0. kernel: at least 2, or at least 3 if centred. centred: as in
+        `reach`.
+    Returns the smallest number of layers, 0 for offset 0. Raises ValueError if centred
+    is True and kernel is even.
 
-    Source: D1, "The price: quadratic sequence length". The document counts one-sided; for centred kernels the depth doubles.
+    Source: D1, "The price: quadratic sequence length". The document counts one-sided;
+        for centred kernels the depth doubles.
     """
     raise NotImplementedError("not done yet")
 
@@ -76,11 +95,13 @@ def layers_to_cover(offset: int, kernel: int, centred: bool) -> int:
 # --- Question 3: Counting operations and bytes (core, 6 points, 25 minutes, easy)
 
 def attention_flops(length: int, width: int) -> int:
-    """Count the arithmetic of one attention layer: 6 L d^2 for its three projections and 4 L^2 d for all pairs.
+    """Count the arithmetic of one attention layer: 6 L d^2 for its three projections
+    and 4 L^2 d for all pairs.
 
-    A multiplication and an addition count as two operations, as is usual. The three projections are matrix products of
-    (L, d) with (d, d). The pairs take two products: scores (L, d) by (d, L), and weights (L, L) by (L, d). Softmax, the
-    output projection and additions of biases are not counted.
+    A multiplication and an addition count as two operations, as is usual. The three
+    projections are matrix products of (L, d) with (d, d). The pairs take two products:
+    scores (L, d) by (d, L), and weights (L, L) by (L, d). Softmax, the output
+    projection and additions of biases are not counted.
     length, width: whole numbers, as large as you like. Returns an exact int.
 
     Source: D1, "The price: quadratic sequence length".
@@ -89,7 +110,8 @@ def attention_flops(length: int, width: int) -> int:
 
 
 def crossover_length(width: int) -> Fraction:
-    """Find the length at which the pairs cost exactly as much as the projections, as a Fraction.
+    """Find the length at which the pairs cost exactly as much as the projections, as a
+    Fraction.
 
     Source: D1, "The price: quadratic sequence length".
     """
@@ -97,37 +119,49 @@ def crossover_length(width: int) -> Fraction:
 
 
 def relative_cost(lengths: Sequence[int], width: int) -> np.ndarray:
-    """Compare costs: `attention_flops` at each length, divided by its value at the first length.
+    """Compare costs: `attention_flops` at each length, divided by its value at the
+    first length.
 
-    lengths: at least one whole number. Returns shape (len(lengths),), float64; the first entry is 1.
+    lengths: at least one whole number. Returns shape (len(lengths),), float64; the
+        first entry is 1.
 
     Source: D1, "The price: quadratic sequence length", which gives the pairs alone too.
     """
     raise NotImplementedError("not done yet")
 
 
-def attention_bytes(length: int, width: int, itemsize: int, rows: int | None = None) -> int:
-    """Count the bytes that one head holds at once: queries, keys, values and output, and its part of the score table.
+def attention_bytes(
+    length: int, width: int, itemsize: int, rows: int | None = None
+) -> int:
+    """Count the bytes that one head holds at once: queries, keys, values and output,
+    and its part of the score table.
 
-    The first four are arrays of shape (length, width). Of the (length, length) table, `rows` rows exist at a time; all
-    of it if rows is None, and never more than `length` rows. itemsize: bytes per number (8 for float64, 2 for float16).
+    The first four are arrays of shape (length, width). Of the (length, length) table,
+    `rows` rows exist at a time; all of it if rows is None, and never more than `length`
+    rows. itemsize: bytes per number (8 for float64, 2 for float16).
     Returns an exact int.
 
-    Source: D3, one weight for each ordered pair; D1, "The price: quadratic sequence length", for the lengths.
+    Source: D3, one weight for each ordered pair; D1, "The price: quadratic sequence
+        length", for the lengths.
     """
     raise NotImplementedError("not done yet")
 
 
 # --- Question 4: A real model, counted (deepen, 4 points, 20 minutes, moderate)
 
-def transformer_parameters(layers: int, width: int, vocabulary: int, context: int) -> int:
+def transformer_parameters(
+    layers: int, width: int, vocabulary: int, context: int
+) -> int:
     """Count the numbers that a GPT-2 learns, exactly.
 
-    - Embeddings: one vector per token of the vocabulary and one per position of the context, `width` numbers each. The
-      output layer uses the token embedding again (it is tied), so it adds nothing.
-    - In each layer: queries, keys and values together are one map from width to 3 width numbers, the output projection
-      is a map from width to width; the feed-forward network goes from width to 4 width and back. Each map has a matrix
-      and a bias for each of its outputs. Two layer norms have a gain and a shift of `width` numbers each.
+    - Embeddings: one vector per token of the vocabulary and one per position of the
+      context, `width` numbers each. The output layer uses the token embedding again (it
+      is tied), so it adds nothing.
+    - In each layer: queries, keys and values together are one map from width to 3 width
+      numbers, the output projection is a map from width to width; the feed-forward
+      network goes from width to 4 width and back. Each map has a matrix and a bias for
+      each of its outputs. Two layer norms have a gain and a shift of `width` numbers
+      each.
     - One more layer norm follows the last layer.
 
     Source: the published sizes of GPT-2 (vocabulary 50257, context 1024).
@@ -135,14 +169,19 @@ def transformer_parameters(layers: int, width: int, vocabulary: int, context: in
     raise NotImplementedError("not done yet")
 
 
-def context_cost(layers: int, width: int, heads: int, length: int, itemsize: int) -> tuple[int, int]:
-    """Count what a whole model pays in its attention layers to read a context of `length` tokens.
+def context_cost(
+    layers: int, width: int, heads: int, length: int, itemsize: int
+) -> tuple[int, int]:
+    """Count what a whole model pays in its attention layers to read a context of
+    `length` tokens.
 
-    Returns (flops, table_bytes) as exact ints. flops: `attention_flops` of all layers. table_bytes: the score tables of
-    one layer, one (length, length) table per head with `itemsize` bytes per number; layers run one after the other, so
-    only one layer's tables exist at a time.
+    Returns (flops, table_bytes) as exact ints. flops: `attention_flops` of all layers.
+    table_bytes: the score tables of one layer, one (length, length) table per head with
+    `itemsize` bytes per number; layers run one after the other, so only one layer's
+    tables exist at a time.
 
-    Source: D1, "The price: quadratic sequence length" and "What changes with multiple heads?".
+    Source: D1, "The price: quadratic sequence length" and "What changes with multiple
+        heads?".
     """
     raise NotImplementedError("not done yet")
 
@@ -150,14 +189,19 @@ def context_cost(layers: int, width: int, heads: int, length: int, itemsize: int
 # --- Question 5: A stopwatch that can be trusted (core, 5 points, 25 minutes, moderate)
 
 def time_growth(
-    layer: Callable[[np.ndarray], np.ndarray], inputs: Sequence[np.ndarray], clock: Callable[[], float], repeats: int
+    layer: Callable[[np.ndarray], np.ndarray],
+    inputs: Sequence[np.ndarray],
+    clock: Callable[[], float],
+    repeats: int,
 ) -> np.ndarray:
     """Time a layer on several inputs, so that the figures can be trusted.
 
-    For each input in turn: call layer(x) once without timing it, because a first call pays for much that later ones do
-    not. Then time it `repeats` times, reading clock() right before and right after each call, and keep the smallest
-    difference: whatever disturbs a measurement makes it longer, never shorter.
-    layer: takes one array. clock: takes nothing, returns seconds (a float). repeats: at least 1.
+    For each input in turn: call layer(x) once without timing it, because a first call
+    pays for much that later ones do not. Then time it `repeats` times, reading clock()
+    right before and right after each call, and keep the smallest difference: whatever
+    disturbs a measurement makes it longer, never shorter.
+    layer: takes one array. clock: takes nothing, returns seconds (a float). repeats: at
+        least 1.
     Returns shape (len(inputs),): the smallest time of each input, in seconds.
 
     Source: D1, "The price: quadratic sequence length": how such a table is measured.
@@ -168,10 +212,11 @@ def time_growth(
 # --- Question 6: Reading a timing table (core, 4 points, 20 minutes, easy)
 
 def local_exponents(lengths: np.ndarray, seconds: np.ndarray) -> np.ndarray:
-    """Read off each step of a timing table how fast the time grew: p where time grew as length^p between two neighbours.
+    """Read off each step of a timing table how fast the time grew: p where time grew as
+    length^p between two neighbours.
 
-    lengths, seconds: shape (n,), positive, n at least 2; lengths rise. Returns shape (n - 1,):
-    log(seconds[i+1] / seconds[i]) / log(lengths[i+1] / lengths[i]).
+    lengths, seconds: shape (n,), positive, n at least 2; lengths rise. Returns shape (n
+    - 1,): log(seconds[i+1] / seconds[i]) / log(lengths[i+1] / lengths[i]).
 
     Source: D1, "The price: quadratic sequence length".
     """
@@ -179,10 +224,12 @@ def local_exponents(lengths: np.ndarray, seconds: np.ndarray) -> np.ndarray:
 
 
 def worst_deviation(lengths: np.ndarray, seconds: np.ndarray, width: int) -> float:
-    """Compare measured growth with the arithmetic: the largest |measured / predicted - 1| over all lengths.
+    """Compare measured growth with the arithmetic: the largest |measured / predicted -
+    1| over all lengths.
 
     measured: seconds relative to the first; predicted: `relative_cost(lengths, width)`.
-    lengths: shape (n,), whole numbers; seconds: shape (n,), positive. Returns one number, 0 for a perfect fit.
+    lengths: shape (n,), whole numbers; seconds: shape (n,), positive. Returns one
+        number, 0 for a perfect fit.
 
     Source: D1, "The price: quadratic sequence length".
     """
@@ -195,19 +242,24 @@ def patchify(image: np.ndarray, side: int) -> np.ndarray:
     """Cut an image into square patches; each becomes one token.
 
     image: shape (height, width, channels). side: pixels along the edge of a patch.
-    Returns shape (tokens, side * side * channels). Patches are numbered row by row from the top left. Inside a patch the
-    pixels come row by row too, and the channels of one pixel stay together.
-    Raises ValueError if side does not divide height and width: nothing is cropped silently.
+    Returns shape (tokens, side * side * channels). Patches are numbered row by row from
+    the top left. Inside a patch the pixels come row by row too, and the channels of one
+    pixel stay together.
+    Raises ValueError if side does not divide height and width: nothing is cropped
+    silently.
 
     Source: D1, "The price: quadratic sequence length".
     """
     raise NotImplementedError("not done yet")
 
 
-def unpatchify(patches: np.ndarray, shape: tuple[int, int, int], side: int) -> np.ndarray:
+def unpatchify(
+    patches: np.ndarray, shape: tuple[int, int, int], side: int
+) -> np.ndarray:
     """Put an image together again: the inverse of `patchify`, exactly.
 
-    patches: shape (tokens, side * side * channels); shape: (height, width, channels) of the image. Returns that shape.
+    patches: shape (tokens, side * side * channels); shape: (height, width, channels) of
+        the image. Returns that shape.
     Raises ValueError if side does not divide height and width.
 
     Source: D1, "The price: quadratic sequence length".
@@ -216,9 +268,11 @@ def unpatchify(patches: np.ndarray, shape: tuple[int, int, int], side: int) -> n
 
 
 def pair_count(height: int, width: int, side: int = 1) -> int:
-    """Count the ordered pairs of tokens, one score each, when an image is cut into patches of side x side pixels.
+    """Count the ordered pairs of tokens, one score each, when an image is cut into
+    patches of side x side pixels.
 
-    side 1 makes every pixel a token. Returns an exact int. Raises ValueError if side does not divide height and width.
+    side 1 makes every pixel a token. Returns an exact int. Raises ValueError if side
+    does not divide height and width.
 
     Source: D1, "The price: quadratic sequence length".
     """
@@ -229,35 +283,47 @@ def pair_count(height: int, width: int, side: int = 1) -> int:
 
 slower = None  # why the measured times grow more slowly than L^2: "a", "b", "c" or "d"
 faster = None  # the step of the table that grows faster than L^2: "a", "b", "c" or "d"
-doubled = None  # what twice the length does to the number of weights: "a", "b", "c" or "d"
-depth = None  # layers that a centred kernel of 5 needs for an offset of 64: "a", "b", "c" or "d"
+# what twice the length does to the number of weights: "a", "b", "c" or "d"
+doubled = None
+# layers that a centred kernel of 5 needs for an offset of 64: "a", "b", "c" or "d"
+depth = None
 
 
-# --- Question 9: A softmax that never sees all scores (deepen, 9 points, 60 minutes, hard)
+# --- Question 9: A softmax that never sees all scores
+# (deepen, 9 points, 60 minutes, hard)
 
 State = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def absorb(state: State, queries: np.ndarray, keys: np.ndarray, values: np.ndarray) -> State:
-    """Let queries see one more block of keys and values, and update their running softmax.
+def absorb(
+    state: State, queries: np.ndarray, keys: np.ndarray, values: np.ndarray
+) -> State:
+    """Let queries see one more block of keys and values, and update their running
+    softmax.
 
-    state: (largest (m,), total (m,), mixed (m, value_width)). For each query: the largest score so far; the sum of
-    exp(score - largest) over all keys so far; the sum of exp(score - largest) * value. `empty_state` (above) begins.
-    queries: (m, width). keys: (b, width). values: (b, value_width). b may be 0, and then nothing changes.
-    Returns the new state, of the same shapes. When a larger score arrives, what was summed under the old largest must be
-    rescaled to the new one. Scores anywhere between -1e4 and 1e4 must neither overflow nor vanish, and there is no NaN
-    and no warning.
+    state: (largest (m,), total (m,), mixed (m, value_width)). For each query: the
+    largest score so far; the sum of exp(score - largest) over all keys so far; the sum
+    of exp(score - largest) * value. `empty_state` (above) begins.
+    queries: (m, width). keys: (b, width). values: (b, value_width). b may be 0, and
+        then nothing changes.
+    Returns the new state, of the same shapes. When a larger score arrives, what was
+    summed under the old largest must be rescaled to the new one. Scores anywhere
+    between -1e4 and 1e4 must neither overflow nor vanish, and there is no NaN and no
+    warning.
 
-    Source: D1 for the softmax, D3 for the table that this avoids; the running form is Milakov and Gimelshein 2018.
+    Source: D1 for the softmax, D3 for the table that this avoids; the running form is
+        Milakov and Gimelshein 2018.
     """
     raise NotImplementedError("not done yet")
 
 
 def merge(first: State, second: State) -> State:
-    """Combine the states of the same queries over two different sets of keys into the state over both.
+    """Combine the states of the same queries over two different sets of keys into the
+    state over both.
 
-    The result does not depend on the order of the two, `merge(merge(a, b), c)` equals `merge(a, merge(b, c))` (both up
-    to rounding), and an empty state changes nothing on either side. No NaN and no warning, also for two empty states.
+    The result does not depend on the order of the two, `merge(merge(a, b), c)` equals
+    `merge(a, merge(b, c))` (both up to rounding), and an empty state changes nothing on
+    either side. No NaN and no warning, also for two empty states.
 
     Source: as `absorb`.
     """
@@ -265,11 +331,14 @@ def merge(first: State, second: State) -> State:
 
 
 def finish(state: State) -> tuple[np.ndarray, np.ndarray]:
-    """Turn a state into the output of attention, and the logarithm of each softmax denominator.
+    """Turn a state into the output of attention, and the logarithm of each softmax
+    denominator.
 
-    Returns (output (m, value_width), log_sum (m,)). output: mixed / total, the weighted average of all values seen.
-    log_sum: log of the sum of exp(score) over all keys, finite even where that sum would overflow; a backward pass needs
-    it. A query that saw no key gets an output of zeros and a log_sum of -inf, without a warning.
+    Returns (output (m, value_width), log_sum (m,)). output: mixed / total, the weighted
+    average of all values seen.
+    log_sum: log of the sum of exp(score) over all keys, finite even where that sum
+    would overflow; a backward pass needs it. A query that saw no key gets an output of
+    zeros and a log_sum of -inf, without a warning.
 
     Source: as `absorb`.
     """
@@ -279,31 +348,43 @@ def finish(state: State) -> tuple[np.ndarray, np.ndarray]:
 # --- Question 10: All pairs, and no table (deepen, 9 points, 50 minutes, hard)
 
 def blocked_attention(
-    queries: np.ndarray, keys: np.ndarray, values: np.ndarray, block: int = 256, causal: bool = False
+    queries: np.ndarray,
+    keys: np.ndarray,
+    values: np.ndarray,
+    block: int = 256,
+    causal: bool = False,
 ) -> np.ndarray:
-    """Compute exactly what `plain_attention` computes, without ever holding the whole (m, n) table.
+    """Compute exactly what `plain_attention` computes, without ever holding the whole
+    (m, n) table.
 
-    queries: (m, width). keys: (n, width). values: (n, value_width). block: the number of queries, or of keys, or of
-    both, that are treated at once: at least 1, and it need not divide anything. Apart from inputs and output, memory
-    must grow no faster than block * n: 12 288 queries and keys must pass where their table would not fit.
+    queries: (m, width). keys: (n, width). values: (n, value_width). block: the number
+    of queries, or of keys, or of both, that are treated at once: at least 1, and it
+    need not divide anything. Apart from inputs and output, memory must grow no faster
+    than block * n: 12 288 queries and keys must pass where their table would not fit.
     causal: query i sees keys 0 ... i only, and m equals n.
     Scores between -1e4 and 1e4 must not overflow. Returns (m, value_width).
     Raises ValueError if causal is True and m differs from n.
 
-    Source: D3-4 (the table), D1-17 (its arithmetic stays); blocks as in FlashAttention (Dao et al. 2022).
+    Source: D3-4 (the table), D1-17 (its arithmetic stays); blocks as in FlashAttention
+        (Dao et al. 2022).
     """
     raise NotImplementedError("not done yet")
 
 
 # --- Question 11: Neighbours only (deepen, 6 points, 35 minutes, moderate)
 
-def window_attention(queries: np.ndarray, keys: np.ndarray, values: np.ndarray, window: int) -> np.ndarray:
-    """Let each position read its neighbours only: position i sees the positions j with |i - j| <= window.
+def window_attention(
+    queries: np.ndarray, keys: np.ndarray, values: np.ndarray, window: int
+) -> np.ndarray:
+    """Let each position read its neighbours only: position i sees the positions j with
+    |i - j| <= window.
 
-    queries, keys: (n, width). values: (n, value_width). window: at least 0; the sequence ends at its two ends, it does
-    not wrap around. Each row of weights sums to one over the positions it sees.
-    Memory must grow no faster than n * (2 window + 1), apart from inputs and output: n = 12 288 with a small window must
-    pass where an (n, n) table would not fit. Scores between -1e4 and 1e4 must not overflow. Returns (n, value_width).
+    queries, keys: (n, width). values: (n, value_width). window: at least 0; the
+    sequence ends at its two ends, it does not wrap around. Each row of weights sums to
+    one over the positions it sees.
+    Memory must grow no faster than n * (2 window + 1), apart from inputs and output: n
+    = 12 288 with a small window must pass where an (n, n) table would not fit. Scores
+    between -1e4 and 1e4 must not overflow. Returns (n, value_width).
 
     Source: D1 ("sparse attention" as a way to keep the cost affordable).
     """
@@ -311,11 +392,14 @@ def window_attention(queries: np.ndarray, keys: np.ndarray, values: np.ndarray, 
 
 
 def window_reach(layers: int, window: int) -> int:
-    """Find the largest offset between an output of the last layer and an input that can still change it.
+    """Find the largest offset between an output of the last layer and an input that can
+    still change it.
 
-    layers: number of window attention layers on top of each other, at least 0. Returns an int.
+    layers: number of window attention layers on top of each other, at least 0. Returns
+        an int.
 
-    Source: the same argument as for convolutions in D1, "The price: quadratic sequence length", with windows for kernels.
+    Source: the same argument as for convolutions in D1, "The price: quadratic sequence
+        length", with windows for kernels.
     """
     raise NotImplementedError("not done yet")
 
@@ -325,7 +409,8 @@ def window_reach(layers: int, window: int) -> int:
 def elu_features(x: np.ndarray) -> np.ndarray:
     """Map every number to a positive one: x + 1 where x > 0, and exp(x) elsewhere.
 
-    x: any shape, entries up to 1e4 in size; there is no overflow warning. Returns the same shape, entries at least 0.
+    x: any shape, entries up to 1e4 in size; there is no overflow warning. Returns the
+        same shape, entries at least 0.
 
     Source: Katharopoulos et al. 2020, "elu(x) + 1".
     """
@@ -335,32 +420,42 @@ def elu_features(x: np.ndarray) -> np.ndarray:
 def random_features(x: np.ndarray, directions: np.ndarray) -> np.ndarray:
     """Turn vectors into positive features whose dot products estimate exp(x . y).
 
-    x: (n, width). directions: (r, width), drawn from N(0, 1) by whoever calls. Feature i of a vector x is
-    exp(x . directions[i] - |x|^2 / 2) / sqrt(r). Returns (n, r).
+    x: (n, width). directions: (r, width), drawn from N(0, 1) by whoever calls. Feature
+    i of a vector x is exp(x . directions[i] - |x|^2 / 2) / sqrt(r). Returns (n, r).
 
-    For attention, divide queries and keys by width^(1/4) first: then x . y is their score.
+    For attention, divide queries and keys by width^(1/4) first: then x . y is their
+    score.
     Source: Choromanski et al. 2021 (positive random features).
     """
     raise NotImplementedError("not done yet")
 
 
-def linear_attention(q_features: np.ndarray, k_features: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Average values with weights proportional to q_features[i] . k_features[j], without the (m, n) table.
+def linear_attention(
+    q_features: np.ndarray, k_features: np.ndarray, values: np.ndarray
+) -> np.ndarray:
+    """Average values with weights proportional to q_features[i] . k_features[j],
+    without the (m, n) table.
 
-    q_features: (m, r). k_features: (n, r). values: (n, value_width). All features are at least 0 and every row of
-    weights has a positive sum. The order of the products decides the cost: time and memory must grow linearly with the
-    length, so 12 288 queries and keys must pass where their table would not fit. Returns (m, value_width).
+    q_features: (m, r). k_features: (n, r). values: (n, value_width). All features are
+    at least 0 and every row of weights has a positive sum. The order of the products
+    decides the cost: time and memory must grow linearly with the length, so 12 288
+    queries and keys must pass where their table would not fit. Returns (m,
+    value_width).
 
     Source: Katharopoulos et al. 2020; D1 ("linear approximations").
     """
     raise NotImplementedError("not done yet")
 
 
-def low_rank_attention(queries: np.ndarray, keys: np.ndarray, values: np.ndarray, mixing: np.ndarray) -> np.ndarray:
-    """Attend to r mixtures of the tokens instead of to the n tokens: keys and values are both mixed along the length.
+def low_rank_attention(
+    queries: np.ndarray, keys: np.ndarray, values: np.ndarray, mixing: np.ndarray
+) -> np.ndarray:
+    """Attend to r mixtures of the tokens instead of to the n tokens: keys and values
+    are both mixed along the length.
 
-    queries: (m, width). keys: (n, width). values: (n, value_width). mixing: (r, n): mixture i holds the sum over j of
-    mixing[i, j] times token j. Returns `plain_attention` of the queries on the mixed keys and values, (m, value_width).
+    queries: (m, width). keys: (n, width). values: (n, value_width). mixing: (r, n):
+    mixture i holds the sum over j of mixing[i, j] times token j. Returns
+    `plain_attention` of the queries on the mixed keys and values, (m, value_width).
 
     Source: Wang et al. 2020 (Linformer); D1 ("linear approximations").
     """
@@ -369,23 +464,28 @@ def low_rank_attention(queries: np.ndarray, keys: np.ndarray, values: np.ndarray
 
 # --- Question 13: What each of them keeps (deepen, 3 points, 10 minutes, moderate)
 
-blocks_kept = None  # blocked attention under a reordering of the tokens: "a", "b", "c" or "d"
+# blocked attention under a reordering of the tokens: "a", "b", "c" or "d"
+blocks_kept = None
 features_kept = None  # linear attention by features: "a", "b", "c" or "d"
 fixed_kept = None  # window attention and a fixed mixing matrix: "a", "b", "c" or "d"
 
 
-# --- Question 14: The same sum, one token at a time (research, 4 points, 25 minutes, moderate)
+# --- Question 14: The same sum, one token at a time
+# (research, 4 points, 25 minutes, moderate)
 
 def causal_linear(
     q_features: np.ndarray, k_features: np.ndarray, values: np.ndarray
 ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
-    """Run causal linear attention as a recurrence: position i averages the values of positions 0 ... i.
+    """Run causal linear attention as a recurrence: position i averages the values of
+    positions 0 ... i.
 
     q_features, k_features: (n, r), all positive. values: (n, value_width).
-    Keep a state of fixed size: (memory (r, value_width), total (r,)), zeros at first. At each position add
-    outer(k_features[i], values[i]) to the memory and k_features[i] to the total, and only then read:
-    output[i] = q_features[i] @ memory / (q_features[i] . total). No (n, n) table; n = 12 288 must pass.
-    Returns (output (n, value_width), (memory, total)), the state after the last position.
+    Keep a state of fixed size: (memory (r, value_width), total (r,)), zeros at first.
+    At each position add outer(k_features[i], values[i]) to the memory and k_features[i]
+    to the total, and only then read: output[i] = q_features[i] @ memory /
+    (q_features[i] . total). No (n, n) table; n = 12 288 must pass.
+    Returns (output (n, value_width), (memory, total)), the state after the last
+    position.
 
     Source: Katharopoulos et al. 2020, "Transformers are RNNs".
     """
@@ -398,23 +498,35 @@ Cache = tuple[np.ndarray, np.ndarray]
 
 
 def decode_step(
-    token: np.ndarray, cache: Cache, w_q: np.ndarray, w_k: np.ndarray, w_v: np.ndarray, w_o: np.ndarray, heads: int
+    token: np.ndarray,
+    cache: Cache,
+    w_q: np.ndarray,
+    w_k: np.ndarray,
+    w_v: np.ndarray,
+    w_o: np.ndarray,
+    heads: int,
 ) -> tuple[np.ndarray, Cache]:
-    """Process one new token of a sequence: it reads all earlier tokens and itself, without computing them again.
+    """Process one new token of a sequence: it reads all earlier tokens and itself,
+    without computing them again.
 
-    token: (width,). cache: (keys, values) of the tokens before it, each (t, width); t is 0 for the first token.
-    w_q, w_k, w_v, w_o: (width, width) each. heads divides width; head h owns the columns h * k ... (h + 1) * k - 1 of
-    queries, keys and values, k = width / heads, and its scores are divided by sqrt(k). The heads' outputs side by side,
-    times w_o, are the output.
-    Returns (output (width,), (keys, values)), the cache with the new token's row at the end: each (t + 1, width).
+    token: (width,). cache: (keys, values) of the tokens before it, each (t, width); t
+        is 0 for the first token.
+    w_q, w_k, w_v, w_o: (width, width) each. heads divides width; head h owns the
+    columns h * k ... (h + 1) * k - 1 of queries, keys and values, k = width / heads,
+    and its scores are divided by sqrt(k). The heads' outputs side by side, times w_o,
+    are the output.
+    Returns (output (width,), (keys, values)), the cache with the new token's row at the
+    end: each (t + 1, width).
 
-    Source: causal attention computed one row at a time; heads as in D1, "What changes with multiple heads?".
+    Source: causal attention computed one row at a time; heads as in D1, "What changes
+        with multiple heads?".
     """
     raise NotImplementedError("not done yet")
 
 
 def cache_bytes(layers: int, length: int, width: int, itemsize: int) -> int:
-    """Count the bytes of a whole model's cache: one key and one value of `width` numbers per layer and token.
+    """Count the bytes of a whole model's cache: one key and one value of `width`
+    numbers per layer and token.
 
     Returns an exact int.
 
@@ -423,6 +535,7 @@ def cache_bytes(layers: int, length: int, width: int, itemsize: int) -> int:
     raise NotImplementedError("not done yet")
 
 
-# --- Question 16: Choose a layer (research, 4 points, 20 minutes, moderate, read by a person)
+# --- Question 16: Choose a layer
+# (research, 4 points, 20 minutes, moderate, read by a person)
 
 conclusion = None  # your answer, a few sentences

@@ -21,7 +21,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_raw_
 
 from autograder.assignment import Question
 from autograder.authoring.frame import banners, folded, payoffs
-from autograder.authoring.rendering import lesson, without_docstring
+from autograder.authoring.rendering import lesson, prompt_and_code, without_docstring, without_prompt
 from autograder.authoring.stubs import BEGIN, END, STUB, solution_blocks, stub
 from autograder.authoring.template import REQUIREMENTS, problem_set_files, public_points, template_files
 from autograder.course import Course, CourseError, ProblemSet
@@ -99,11 +99,13 @@ def _notebook(problem_set: ProblemSet) -> bytes:
         if part.question:
             question = problem_set.question(part.question)
             written = question.kind == "written"
+            block = blocks.questions[question.id]
+            asked, _ = prompt_and_code(stub(block, problem_set.solution), question)
             settings = {"manual": True, "points": question.points} if written else {"check_cell": question.id in public}
             cells += [
                 _raw("# BEGIN QUESTION", name=question.id, **settings),
-                new_markdown_cell(f"**{titles[question.id]}**"),
-                *_fenced("SOLUTION", [new_code_cell(_otter_marks(blocks.questions[question.id]))]),
+                new_markdown_cell(f"**{titles[question.id]}**\n\n{asked}".strip()),
+                *_fenced("SOLUTION", [new_code_cell(_otter_marks(without_prompt(block, question)))]),
                 *_fenced("TESTS", [] if written else _test_cells(problem_set, question.id)),
                 _raw("# END QUESTION"),
             ]
