@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from autograder.assignment import Question
 from autograder.authoring.columns import COLUMNS
+from autograder.authoring.explorer import explorer_links
 from autograder.authoring.frame import banners, folded, has_souvenir, overview, payoffs, prompt_text
 from autograder.authoring.handout import Part, handout_parts
 from autograder.authoring.stubs import BEGIN, END, solution_lines
@@ -41,7 +42,7 @@ def lesson(problem_set: ProblemSet) -> list[Part]:
 
 def readme(problem_set: ProblemSet) -> str:
     """The lesson, with what surrounds each question at its place."""
-    titles, drawn = banners(problem_set), payoffs(problem_set)
+    titles, drawn, links = banners(problem_set), payoffs(problem_set), explorer_links(problem_set)
     text = []
     for part in lesson(problem_set):
         if part.prose:
@@ -54,8 +55,7 @@ def readme(problem_set: ProblemSet) -> str:
                 text.append(prompt_text(question))
             if question.id in drawn:
                 text.append(f"See what your code does: `python check.py {problem_set.slug} --draw {question.id}`")
-            if hints := folded(problem_set, question):
-                text.append(hints)
+            text += filter(None, [links.get(question.id), folded(problem_set, question)])
     if has_souvenir(problem_set):
         text.append(f"A page to keep, drawn by your own functions: `python check.py {problem_set.slug} --souvenir`")
     return "\n\n".join(text) + "\n"
@@ -191,8 +191,9 @@ def _surroundings(problem_set: ProblemSet, question: Question) -> list[NotebookN
     from nbformat.v4 import new_code_cell, new_markdown_cell
 
     cells = [new_code_cell(f'check("{question.id}")', id=_cell_id("check", question))]
-    if hints := folded(problem_set, question):
-        cells.append(new_markdown_cell(hints, id=_cell_id("hints", question)))
+    below = "\n\n".join(filter(None, [explorer_links(problem_set).get(question.id), folded(problem_set, question)]))
+    if below:
+        cells.append(new_markdown_cell(below, id=_cell_id("hints", question)))
     if question.id in payoffs(problem_set):
         cells.append(new_code_cell(f'draw("{question.id}")', id=_cell_id("draw", question)))
     return cells

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.authoring.citations import rows_read
+from autograder.authoring.explorer import PAGE, explorer_page
 from autograder.authoring.frame import payoffs
 from autograder.authoring.public_tests import known_slips, public_tests
 from autograder.authoring.rendering import module, notebook, readme
@@ -153,6 +154,8 @@ def template_files(course: Course) -> dict[str, bytes]:
         "requirements.txt": REQUIREMENTS.encode(),
         f"autograder/{SCHEDULE}": schedule_file(course),
     }
+    if page := explorer_page(course):
+        files[PAGE] = page
     for path in (PACKAGE / "__init__.py", *(path for room in KIT for path in sorted((PACKAGE / room).glob("*.py")))):
         files[f"autograder/{path.relative_to(PACKAGE).as_posix()}"] = path.read_bytes()
     return files

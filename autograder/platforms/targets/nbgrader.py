@@ -14,6 +14,7 @@ import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from autograder.assignment import Question
+from autograder.authoring.explorer import PAGE
 from autograder.authoring.stubs import BEGIN, CARRIED, END, solution_blocks
 from autograder.authoring.template import problem_set_files, template_files
 from autograder.course import Course, CourseError, ProblemSet
@@ -55,7 +56,7 @@ def release_files(course: Course, problem_set: ProblemSet) -> dict[str, bytes]:
     """The course folder's files for one problem set, by path. The same source gives the same bytes."""
     slug, module = problem_set.slug, problem_set.assignment.module
     template = problem_set_files(course, problem_set)
-    kit = {name: content for name, content in template_files(course).items() if name.startswith("autograder/")}
+    kit = {name: content for name, content in template_files(course).items() if name.startswith(("autograder/", PAGE))}
     seconds = int(problem_set.limits.submission_seconds) + 60
     return {
         "nbgrader_config.py": CONFIG.format(course_id=course_id(course), seconds=seconds).encode(),
@@ -98,8 +99,9 @@ def _notebook(problem_set: ProblemSet, template: bytes) -> bytes:
     parts = solution_blocks(problem_set)
     blocks = parts.questions
     for cell in notebook.cells:
+        cell.source = cell.source.replace(f"](../{PAGE}", f"]({PAGE}")
         if cell.id == "set-up-check":
-            # The kit lies beside the notebook.
+            # The kit lies beside the notebook, and so does the explorer.
             cell.source = "from autograder.kit import check, draw"
         elif cell.id == "set-up" and problem_set.assignment.carried:
             # Below the stubs, the functions that students carry over.
