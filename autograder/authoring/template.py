@@ -12,6 +12,7 @@ from autograder.authoring.explorer import PAGE, explorer_page
 from autograder.authoring.frame import payoffs
 from autograder.authoring.public_tests import known_slips, public_tests
 from autograder.authoring.rendering import module, notebook, readme
+from autograder.authoring.repository import repository_files, workflow_file
 from autograder.authoring.schedule import schedule_file
 from autograder.authoring.stubs import solution_blocks, stub
 from autograder.course import Course, CourseError, ProblemSet, read_yaml
@@ -104,6 +105,9 @@ Your own run and the grader's do the same, if you keep three rules:
   in Jupyter. A line of a module that fails costs only itself, and so does a missing package or file in a cell.
 - Your functions get their arguments read-only, are called twice, and must give the same answer both times.
 
+If this folder is a repository on GitHub, such as one of GitHub Classroom, each push that changes a problem set tests it and
+reports the points of its public tests, question by question (`.github/workflows`).
+
 The folder `autograder` checks your work. The same code runs when you hand in, so nothing is gained by changing it.
 """
 
@@ -137,12 +141,6 @@ pythonpath = .
 norecursedirs = .* backup-* autograder venv env build dist node_modules
 """
 
-REQUIREMENTS = """numpy>=1.26
-matplotlib>=3.8
-pytest>=8.0
-jupyterlab>=4.0
-"""
-
 
 def template_files(course: Course) -> dict[str, bytes]:
     """The files of `student_template/` that all problem sets share, by path."""
@@ -151,7 +149,7 @@ def template_files(course: Course) -> dict[str, bytes]:
         "conftest.py": CONFTEST.encode(),
         "check.py": CHECK.encode(),
         "pytest.ini": PYTEST_INI.encode(),
-        "requirements.txt": REQUIREMENTS.encode(),
+        **repository_files(course),
         f"autograder/{SCHEDULE}": schedule_file(course),
     }
     if page := explorer_page(course):
@@ -162,7 +160,7 @@ def template_files(course: Course) -> dict[str, bytes]:
 
 
 def problem_set_files(course: Course, problem_set: ProblemSet) -> dict[str, bytes]:
-    """The files of one problem set's folder in `student_template/`, by path. The same source gives the same bytes."""
+    """The files of one problem set in `student_template/`, by path. The same source gives the same bytes."""
     assignment = problem_set.assignment
     blocks = solution_blocks(problem_set)
     stubs = {name: stub(block, problem_set.solution) for name, block in blocks.questions.items()}
@@ -180,6 +178,7 @@ def problem_set_files(course: Course, problem_set: ProblemSet) -> dict[str, byte
     result = {f"{problem_set.slug}/{name}": text.encode() for name, text in files.items()}
     for figure in sorted((problem_set.folder / "figures").glob("*.svg")):
         result[f"{problem_set.slug}/figures/{figure.name}"] = figure.read_bytes()
+    result |= workflow_file(course, problem_set, points)
     result[base_name(problem_set.slug)] = dump_base(result, problem_set.slug)
     return result
 

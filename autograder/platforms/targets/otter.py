@@ -22,8 +22,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_raw_
 from autograder.assignment import Question
 from autograder.authoring.frame import banners, folded, payoffs
 from autograder.authoring.rendering import lesson, prompt_and_code, without_docstring, without_prompt
+from autograder.authoring.repository import REQUIREMENTS
 from autograder.authoring.stubs import BEGIN, END, STUB, solution_blocks, stub
-from autograder.authoring.template import REQUIREMENTS, problem_set_files, public_points, template_files
+from autograder.authoring.template import problem_set_files, public_points, template_files
 from autograder.course import Course, CourseError, ProblemSet
 from autograder.kit.embedded import graded_tests
 from autograder.platforms.archive import archive
