@@ -154,7 +154,7 @@ def test_every_task_can_be_done_with_the_keyboard(page: Any) -> None:
     press("heads", "Score of a wanted place", "End")
     press("heads", "Second distance", "ArrowLeft", "ArrowLeft")
     place = page.locator("#melody").get_by_label("Reading place")
-    for number in (2, 3, 4, 14, 20):
+    for number in (3, 8):
         place.fill(str(number))
     left = page.locator(".tasks li:not(.done)").all_text_contents()
     assert left == []

@@ -36,6 +36,7 @@ from autograder.gradebook import gradebook_url, sync
 from autograder.grades import grades
 from autograder.intake import find_submissions
 from autograder.journal import Journal
+from autograder.kit.submit import main as submit
 from autograder.platforms.suite import question_suite
 from autograder.platforms.targets.nbgrader import release_files as nbgrader_files
 from autograder.runtime.outcomes import Status
@@ -267,7 +268,33 @@ def cells_of(text: str) -> Iterator[tuple[str, nbformat.NotebookNode]]:
         yield cell.metadata.get("nbgrader", {}).get("grade_id", ""), cell
 
 
-def test_release_fetch_submit_and_collect(released: tuple[str, Path], tmp_path: Path) -> None:
+def submit_with_the_kit(
+    own: Path, exchange: Path, course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Submit a fetched folder as a student does on a server of the course, whose settings name exchange and student."""
+    settings = own.parent / "settings"
+    settings.mkdir()
+    (settings / "nbgrader_config.py").write_text(
+        (course / "nbgrader_config.py").read_text(encoding="utf-8")
+        + f"c.Exchange.root = {str(exchange)!r}\nc.CourseDirectory.student_id = 's001'\n",
+        encoding="utf-8",
+    )
+    monkeypatch.setenv("JUPYTER_CONFIG_DIR", str(settings))
+    monkeypatch.chdir(own)
+    assert submit([".", "--exchange"]) == 0
+    said = capsys.readouterr().out
+    assert "Delivered to nbgrader's exchange: attention-from-the-inside ps1 20" in said
+    assert submit([".", "--exchange"]) == 2
+    assert "These bytes were handed in before" in capsys.readouterr().out
+    shutil.rmtree(exchange / "attention-from-the-inside" / "outbound")
+    assert submit([".", "--exchange", "--again"]) == 2
+    assert "nbgrader did not take it: " in capsys.readouterr().out
+    assert len(list((own / "receipts").iterdir())) == 1
+
+
+def test_release_fetch_submit_and_collect(
+    released: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     slug, folder = released
 
     def do(step: type[Exchange], root: Path, student: str) -> None:
@@ -284,7 +311,10 @@ def test_release_fetch_submit_and_collect(released: tuple[str, Path], tmp_path: 
     notebook = home / slug / f"{slug}.ipynb"
     answer = hand_in(notebook.read_text(encoding="utf-8"), f"{slug}.py", b"mine = 1")
     notebook.write_text(answer, encoding="utf-8")
-    do(ExchangeSubmit, home, "s001")
+    if slug == "ps1":
+        submit_with_the_kit(home / slug, tmp_path / "exchange", folder, monkeypatch, capsys)
+    else:
+        do(ExchangeSubmit, home, "s001")
     do(ExchangeCollect, folder, "*")
     collected = folder / "submitted" / "s001" / slug
     assert (collected / f"{slug}.ipynb").read_text(encoding="utf-8") == answer

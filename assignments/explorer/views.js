@@ -167,9 +167,9 @@ const views = (() => {
   ]);
 
   const { melodies } = melodyMaps, notes = "abcdefghijklmnop";
-  view("melody", { melody: 0, place: 12 }, (controls, settings, refresh) => {
+  view("melody", { melody: 0, place: 0 }, (controls, settings, refresh) => {
     draw.choice(controls, "Melody", melodies.map(({ period }) => `${period} notes, repeated`), (melody) => refresh({ melody }));
-    draw.slider(controls, "Reading place", { min: 1, max: 24, value: 13 }, (place) => refresh({ place: place - 1 }));
+    draw.slider(controls, "Reading place", { min: 1, max: 24, value: 1 }, (place) => refresh({ place: place - 1 }));
   }, ({ melody, place }) => {
     const { notes: tune, maps, period } = melodies[melody];
     const names = tune.map((note) => notes[note]);
@@ -184,9 +184,9 @@ const views = (() => {
       state: { weights: maps.map((map) => map[place]), strongest, period },
     };
   }, [
-    ["layer 1 reads the note to the left with a weight above 0.9.", ({ weights, place }) => weights[0][place - 1] > 0.9],
-    ["layer 2 reads the note that followed the current one a round ago with a weight above 0.5.",
-      ({ weights, place, period }) => weights[1][place - period + 1] > 0.5],
-    ["layer 2 cannot know what comes next yet, for the first round is not over.", ({ place, period }) => place < period],
+    ["layer 1 reads the note to the left with a weight above 0.7, beyond place 2.",
+      ({ weights, place }) => place > 1 && weights[0][place - 1] > 0.7],
+    ["layer 2 reads the note that followed the current one a round ago with a weight above 0.9.",
+      ({ weights, place, period }) => weights[1][place - period + 1] > 0.9],
   ]);
 })();
