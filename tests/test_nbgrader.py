@@ -29,6 +29,7 @@ from nbgrader.exchange.default import (
 from nbgrader.validator import Validator
 
 from autograder import run
+from autograder.authoring.columns import fitted
 from autograder.authoring.stubs import BEGIN, END
 from autograder.authoring.template import problem_set_files, write
 from autograder.course import Course, CourseError, load_course
@@ -114,7 +115,7 @@ def secret_lines(course: Course, slug: str) -> set[str]:
     """Lines of the solution and of the hidden tests that a student's files do not hold."""
     problem_set = course.problem_set(slug)
     known = b"\n".join(problem_set_files(course, problem_set).values()).decode()
-    secret = problem_set.solution.read_text(encoding="utf-8")
+    secret = fitted(problem_set.solution.read_text(encoding="utf-8"))
     for question in problem_set.assignment.questions:
         known += question_suite(problem_set, question.id)["tests"]["test_public.py"]
         secret += question_suite(problem_set, question.id, platform="nbgrader")["tests"][HIDDEN]

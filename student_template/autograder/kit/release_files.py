@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 DESCRIPTION = "problem_set.json"
+# What belongs to a release although its name hides it.
+REPOSITORY = (".github", ".vscode", ".gitignore")
 MAX_FILES, MAX_BYTES = 5_000, 200_000_000
 
 
@@ -81,7 +83,9 @@ def read_release(path: Path) -> dict[str, bytes]:
     for prefix in ("", *sorted({f"{name.split('/')[0]}/" for name in files if "/" in name})):
         inside = {name.removeprefix(prefix): content for name, content in files.items() if name.startswith(prefix)}
         if "autograder/kit/__init__.py" in inside and problem_sets(inside):
-            shared = re.compile(r"[^/]+|autograder/.+|(?:{})/.+".format("|".join(map(re.escape, problem_sets(inside)))))
+            shared = re.compile(
+                r"[^/]+|(?:{})/.+".format("|".join(map(re.escape, ("autograder", *REPOSITORY, *problem_sets(inside)))))
+            )
             return {name: content for name, content in inside.items() if shared.fullmatch(name)}
     raise Refused(f"{path} is not a release of this course: it has no folder autograder/ beside a problem set.")
 
@@ -109,4 +113,5 @@ def _of_zip(path: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _wanted(parts: Sequence[str]) -> bool:
-    return not any(part.startswith((".", "backup-")) or part == "__pycache__" for part in parts)
+    hidden = any(part.startswith(".") for part in parts) and parts[0] not in REPOSITORY
+    return not hidden and not any(part.startswith("backup-") or part == "__pycache__" for part in parts)

@@ -20,6 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from autograder.kit.exchange import ExchangeError, is_offered, submit_to_exchange
 from autograder.kit.folder import FORMS, begun_forms, find_folder, read_description
 from autograder.kit.local import run_public_tests
 from autograder.kit.own_run import OwnRun
@@ -37,19 +38,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m autograder.kit.submit", description="Hand in a problem set.")
     parser.add_argument("problem_set", help="its folder, such as ps1")
     parser.add_argument("--to", type=Path, metavar="FOLDER", help="the course's inbox, such as a folder on a shared drive")
+    if is_offered():
+        parser.add_argument("--exchange", action="store_true", help="submit the notebook to nbgrader's exchange")
     parser.add_argument("--form", choices=FORMS, help="which file counts, if you have begun both")
     parser.add_argument("--again", action="store_true", help="hand in the same bytes once more")
     given = parser.parse_args(arguments)
     folder = find_folder(given.problem_set)
     try:
-        _hand_in(folder, given.to, given.form, again=given.again)
+        _hand_in(folder, given.to, given.form, again=given.again, exchange=getattr(given, "exchange", False))
     except (NotHandedIn, FileNotFoundError) as error:
         print(error)
         return 2
     return 0
 
 
-def _hand_in(folder: Path, inbox: Path | None, form: str | None, *, again: bool) -> None:
+def _hand_in(folder: Path, inbox: Path | None, form: str | None, *, again: bool, exchange: bool) -> None:
     description = read_description(folder)
     work = chosen_work(folder, description, form)
     content = work.read_bytes()
@@ -59,10 +62,13 @@ def _hand_in(folder: Path, inbox: Path | None, form: str | None, *, again: bool)
     run_public_tests(run)
     print("\n".join(run.summary()))
     before = [receipt for receipt in _receipts(folder) if receipt.get("sha256") == digest and receipt.get("to")]
-    if before and inbox is not None and not again:
+    if before and (inbox or exchange) and not again:
         raise NotHandedIn(f"These bytes were handed in before, at {before[-1].get('time')}. Nothing was delivered; "
                           "if that delivery was lost, add --again.")  # fmt: skip
-    if inbox is None:
+    if exchange:
+        delivered = f"nbgrader's exchange: {_to_exchange(folder, work, description['slug'])}"
+        print(f"Delivered to {delivered}")
+    elif inbox is None:
         schedule = read_schedule(folder, description["slug"])
         where = schedule.hand_in if schedule else ""
         print(f"Ready to upload{f' {where}' if where else ''}: {work.resolve()}")
@@ -87,6 +93,17 @@ def chosen_work(folder: Path, description: dict[str, Any], form: str | None) -> 
         raise NotHandedIn(f"You have begun both {begun[0].name} and {begun[1].name}, and one of them counts. "
                           "Say which: --form module, or --form notebook.")  # fmt: skip
     return begun[0]
+
+
+def _to_exchange(folder: Path, work: Path, slug: str) -> str:
+    if work.suffix != ".ipynb":
+        raise NotHandedIn(f"nbgrader's exchange takes the notebook, and this is {work.name}. Nothing was delivered.")
+    if folder.resolve().name != slug:
+        raise NotHandedIn(f"nbgrader knows this problem set by the folder's name: rename {folder} to {slug}.")
+    try:
+        return submit_to_exchange(folder, slug)
+    except ExchangeError as error:
+        raise NotHandedIn(f"nbgrader did not take it: {error}") from None
 
 
 def deliver(name: str, content: bytes, slug: str, inbox: Path) -> Path:
