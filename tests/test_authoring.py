@@ -315,7 +315,8 @@ def test_stubs_keep_signature_and_docstring(problem_set: ProblemSet, files: dict
     for name in asked:
         assert ast.unparse(released[name].args) == ast.unparse(solved[name].args)
         assert ast.dump(released[name].returns or ast.Pass()) == ast.dump(solved[name].returns or ast.Pass())
-        assert ast.get_docstring(released[name]) == ast.get_docstring(solved[name])
+        # Long lines are broken anew.
+        assert (ast.get_docstring(released[name]) or "").split() == (ast.get_docstring(solved[name]) or "").split()
         assert ast.get_docstring(released[name])
         assert ast.unparse(released[name].body[-1]) == "raise NotImplementedError('not done yet')"
 

@@ -871,7 +871,7 @@ def test_the_real_template_is_updated_by_itself_and_still_runs(course_copy: Path
     edit(folder / "assignment.yml", "version: 2.0.0", "version: 2.1.0")
     edit(folder / "assignment.yml", "A blend of values", "A mix of values")
     edit(solution, "Turn scores into weights: exp", "Make weights of scores: exp")
-    new = "  - {id: half, title: Half, points: 1, tier: core, kind: code, names: [half], ledger: []}\n  - id: softmax"
+    new = "  - {id: half, title: Half, points: 1, tier: core, kind: code, names: [half]}\n  - id: softmax"
     edit(folder / "assignment.yml", "  - id: softmax", new)
     body = "    # BEGIN SOLUTION\n    return x / 2\n    # END SOLUTION\n"
     half = f"# === question: half ===\ndef half(x: float) -> float:\n    '''Half of x.'''\n{body}\n\n"
