@@ -11,7 +11,11 @@ grade: .venv/base
 	$(BIN)/course grade ps1 $(EXAMPLES)/ps1
 
 test: .venv/dev
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+	$(BIN)/python -m pytest $(IN_PARALLEL)
+
+# A file's tests share what they set up, so a file stays together; tests/conftest.py says how many go on at once, and in
+# which order.
+IN_PARALLEL := --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 # Lint, types, and the quick tests: those of the modules that need no sandbox, platform or browser.
 QUICK := $(patsubst %,tests/test_%.py,authoring course docs exports figures grades intake intake_names journal loading record student \
@@ -20,7 +24,7 @@ QUICK := $(patsubst %,tests/test_%.py,authoring course docs exports figures grad
 check: lint quick
 
 quick: .venv/dev
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile -m "not slow" -q $(QUICK)
+	$(BIN)/python -m pytest $(IN_PARALLEL) -m "not slow" -q $(QUICK)
 
 lint: .venv/dev
 	$(BIN)/ruff check .

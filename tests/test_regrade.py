@@ -213,7 +213,7 @@ def test_the_history_of_a_student_says_what_counts(story: Story) -> None:
     assert rows("shown") == [("1", "9", True), ("2", "10", False)]
     assert rows("shown after") == [("1", "9", False), ("2", "10", True)]
     assert rows("shown at the end") == rows("shown")
-    assert "grade: 9 of 11" in story.answers["shown"].stdout
+    assert "grade: 9 of 10 by tests, 1 to be read" in story.answers["shown"].stdout
     assert "grade: 10 of 11" in story.answers["shown after"].stdout
 
 
