@@ -161,7 +161,7 @@ def attention_backward(
     output_gradient: np.ndarray,
     mask: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Yours from problem set 4: the slopes of the loss by queries, keys and values."""
+    """Yours from problem set 4: the gradients of the loss with respect to queries, keys and values."""
     # BEGIN SOLUTION
     scale = 1 / np.sqrt(queries.shape[-1])
     weights = softmax(queries @ keys.swapaxes(-1, -2) * scale, mask)
@@ -389,10 +389,10 @@ def layer_norm_backward(
     """Differentiate layer norm by hand.
 
     Forward: normed * gain + shift, with normed = (x - mean) / sqrt(variance + eps) along the last axis; the variance divides
-    by the number of entries. `upstream` holds the slopes of the loss by the output.
+    by the number of entries. `upstream` holds the gradients of the loss with respect to the output.
     x, upstream: shape (..., width). gain: shape (width,).
     Returns (x_gradient, gain_gradient, shift_gradient) of shapes (..., width), (width,) and (width,). Gain and shift are
-    shared by all tokens, so their slopes are sums over all leading axes.
+    shared by all tokens, so their gradients are sums over all leading axes.
     """
     # BEGIN SOLUTION
     centred = x - x.mean(axis=-1, keepdims=True)
@@ -409,8 +409,8 @@ def layer_norm_backward(
 def gelu_backward(x: np.ndarray, upstream: np.ndarray) -> np.ndarray:
     """Differentiate GELU (the tanh form of problem set 4) by hand.
 
-    x, upstream: the same shape; `upstream` holds the slopes of the loss by gelu(x).
-    Returns the slopes of the loss by x. For x between -100 and 100, nothing overflows.
+    x, upstream: the same shape; `upstream` holds the gradients of the loss with respect to gelu(x).
+    Returns the gradients of the loss with respect to x. For x between -100 and 100, nothing overflows.
     """
     # BEGIN SOLUTION
     c = np.sqrt(2 / np.pi)
@@ -468,14 +468,14 @@ def rows(x: np.ndarray) -> np.ndarray:
 def lm_gradients(
     model: Model, positions: np.ndarray, tokens: np.ndarray, targets: np.ndarray, counted: np.ndarray
 ) -> tuple[float, Model]:
-    """Compute the loss of the melody model, and its slopes by every number in the model.
+    """Compute the loss of the melody model, and its gradients with respect to every number in the model.
 
     The loss is the mean, over all places where `counted` is True, of -ln of the probability (softmax of the logits) that the
     model gives to the target.
     model, positions, tokens: as for `lm_forward`. targets: integers of shape (b, n). counted: boolean, the same shape, True
     somewhere.
-    Returns (loss, gradients): a float, and the slopes in the same form as `model`: the same keys, the same shapes. The
-    positions are no part of the model, and get no slopes. Exact up to rounding: no finite differences.
+    Returns (loss, gradients): a float, and the gradients in the same form as `model`: the same keys, the same shapes. The
+    positions are no part of the model, and get no gradients. Exact up to rounding: no finite differences.
     """
     # BEGIN SOLUTION
     length = tokens.shape[1]
@@ -522,7 +522,7 @@ def lm_gradients(
         )
         by_x = by_x + by_start
         blocks.append({name: slopes[name] for name in block})
-    # A note that occurs several times collects the slopes of all its places.
+    # A note that occurs several times collects the gradients of all its places.
     by_note = np.eye(len(model["embed"]))[tokens.ravel()].T @ rows(by_x)
     return loss, {"embed": by_note, "blocks": blocks[::-1], "gain": by_gain, "shift": by_shift, "unembed": unembed}
     # END SOLUTION
@@ -535,7 +535,7 @@ def train_lm(
     batches: tuple[np.ndarray, np.ndarray, np.ndarray],
     rates: Sequence[float],
 ) -> tuple[Model, np.ndarray]:
-    """Train the melody model: for each batch in turn, compute the slopes and take one step of Adam.
+    """Train the melody model: for each batch in turn, compute the gradients and take one step of Adam.
 
     model, positions: as for `lm_gradients`. batches: (tokens, targets, counted), each of shape (steps, b, n).
     rates: `steps` learning rates; step i uses rates[i]. `adam_step` in the set-up cell takes the step; its first is step 1.

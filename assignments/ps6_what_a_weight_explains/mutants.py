@@ -41,10 +41,9 @@ def with_parts(function, parts, *arguments):
 @mutant(
     "deletion",
     hint="You do not scale the other weights up again. Without item j they sum to less than one.",
-    museum="The item's share is taken out and the other weights stay as they are, so the effect is $w_j v_j$. That is "
-    "no average "
-    "any more: deleting an item that equals all others should change nothing. *How one would notice:* give all items "
-    "the same value.",
+    museum="The item's share is taken out and the other weights stay as they are, so the effect is $w_j v_j$. That is no"
+    " average any more: deleting an item that equals all others should change nothing. *How one would notice:* "
+    "give all items the same value.",
 )
 def deletion_without_renormalising(weights, values):
     right_deletion_effects(weights, values)
@@ -98,8 +97,8 @@ def swap_reversed(weights, values, replacement):
     "cases",
     hint="Your loud item has an effect. Its value must be the weighted average of the other values.",
     museum="The loud item gets the value 0, in the belief that zero means no effect. What counts is not the value but "
-    "its distance "
-    "from the average of the others. *How one would notice:* add 5 to all values. No effect may change.",
+    "its distance from the average of the others. *How one would notice:* add 5 to all values. No effect may "
+    "change.",
 )
 def loud_with_value_zero():
     return [0.6, 0.3, 0.1], [[0.0], [1.0], [2.0]]
@@ -142,9 +141,8 @@ def quiet_without_a_budget():
     "leaving",
     hint="You divide by the mean length of the values. The bound is the longest of them.",
     museum="The output is compared with the *mean* length of the values. The ratio then exceeds one as soon as a row "
-    "prefers a "
-    "long value, and looks as if it refuted the theorem. *How one would notice:* a one-hot row on the longest value "
-    "must give 1.",
+    "prefers a long value, and looks as if it refuted the theorem. *How one would notice:* a one-hot row on the "
+    "longest value must give 1.",
 )
 def ratio_to_the_mean(weights, values):
     return np.linalg.norm(weights @ values, axis=1) / max(np.linalg.norm(values, axis=1).mean(), 1e-300)
@@ -205,8 +203,8 @@ def table_of(layers, x, trials, seed, equal, orders=None):
     "architectures",
     hint="Your tolerance is the same for float32 and float64. Take eps from the type that the layer returns.",
     museum="One fixed tolerance, 1e-5 say. It is too generous for float64, where it overlooks a layer that adds a "
-    "millionth of the "
-    "place, and for large outputs it is too strict. *How one would notice:* multiply the input by a million.",
+    "millionth of the place, and for large outputs it is too strict. *How one would notice:* multiply the input "
+    "by a million.",
 )
 def table_with_one_tolerance(layers, x, trials=20, seed=0):
     return table_of(layers, x, trials, seed, lambda f, x, o: np.abs(f(x[o]) - f(x)[o]).max() <= 1e-5)
@@ -265,9 +263,9 @@ def table_of_shifts(layers, x, trials=20, seed=0):
 @mutant(
     "curves",
     hint="You measure the accuracy on the training examples. Take the test set.",
-    museum="The model is tested on what it was trained on. The curve of the flat model then starts at 1.0 and "
-    "*falls*, because few "
-    "examples are easy to fit. *How one would notice:* a learning curve that falls is a training curve.",
+    museum="The model is tested on what it was trained on. The curve of the flat model then starts at 1.0 and *falls*, "
+    "because few examples are easy to fit. *How one would notice:* a learning curve that falls is a training "
+    "curve.",
 )
 def curve_on_training_data(train_set, test_set, sizes, pooled, ridge=0.1):
     return np.concatenate(
@@ -362,15 +360,16 @@ def eight_is_the_width():
 @mutant(
     "backward_parts",
     hint="You treat mean and variance as constants. Both depend on every entry of the token.",
-    museum="Only the division by the root is differentiated, as if mean and variance were given numbers. The slopes look "
-    "reasonable, and training even works for a while. *How one would notice:* the slopes of a token must sum to zero.",
+    museum="Only the division by the root is differentiated, as if mean and variance were given numbers. The slopes look"
+    " reasonable, and training even works for a while. *How one would notice:* the slopes of a token must sum to "
+    "zero.",
 )
 def norm_with_constant_statistics(x, gain, upstream, eps=1e-5):
     _, by_gain, by_shift = right_layer_norm_backward(x, gain, upstream, eps)
     return upstream * gain / np.sqrt(x.var(axis=-1, keepdims=True) + eps), by_gain, by_shift
 
 
-@mutant("backward_parts", hint="You forgot the gain in the slope by the inputs.", frequent=True)
+@mutant("backward_parts", hint="You forgot the gain in the gradient with respect to the inputs.", frequent=True)
 def norm_without_gain(x, gain, upstream, eps=1e-5):
     _, by_gain, by_shift = right_layer_norm_backward(x, gain, upstream, eps)
     return right_layer_norm_backward(x, np.ones_like(gain), upstream, eps)[0], by_gain, by_shift
@@ -423,9 +422,8 @@ def gelu_without_the_three(x, upstream):
 @mutant(
     "model",
     hint="Your model sees the future: every block needs the causal mask.",
-    museum="The causal mask is missing. Training then succeeds at once, with a loss near zero: the model reads the "
-    "next note instead "
-    "of predicting it. *How one would notice:* change the last note. No earlier prediction may move.",
+    museum="The causal mask is missing. Training then succeeds at once, with a loss near zero: the model reads the next "
+    "note instead of predicting it. *How one would notice:* change the last note. No earlier prediction may move.",
 )
 def forward_without_a_mask(model, positions, tokens):
     return with_parts(right_lm_forward, {"causal_mask": lambda n: np.ones((n, n), dtype=bool)}, model, positions, tokens)
@@ -472,7 +470,7 @@ def forward_with_two_blocks(model, positions, tokens):
 
 @mutant(
     "gradients",
-    hint="Your loss runs over all places. Only those that count may enter, in the mean and in the slopes.",
+    hint="Your loss runs over all places. Only those that count may enter, in the mean and in the gradients.",
     frequent=True,
 )
 def gradients_over_all_places(model, positions, tokens, targets, counted):
@@ -481,12 +479,10 @@ def gradients_over_all_places(model, positions, tokens, targets, counted):
 
 @mutant(
     "gradients",
-    hint="A note that occurs several times collects slopes from every place. You keep only the last.",
-    museum="The slopes of the embedding are assigned by `slopes[tokens] = by_x`. NumPy then keeps the last of several "
-    "slopes for the "
-    "same note and drops the rest, silently. *How one would notice:* the small-step check of `embed` fails as soon as "
-    "a note "
-    "repeats, and passes when all notes differ.",
+    hint="A note that occurs several times collects gradients from every place. You keep only the last.",
+    museum="The gradients of the embedding are assigned by `gradient[tokens] = by_x`. NumPy then keeps the last of "
+    "several gradients for the same note and drops the rest, silently. *How one would notice:* the small-step "
+    "check of `embed` fails as soon as a note repeats, and passes when all notes differ.",
 )
 def gradients_with_assigned_embedding(model, positions, tokens, targets, counted):
     loss, slopes = right_lm_gradients(model, positions, tokens, targets, counted)
@@ -498,7 +494,7 @@ def gradients_with_assigned_embedding(model, positions, tokens, targets, counted
     return loss, {**slopes, "embed": embed}
 
 
-@mutant("gradients", hint="Divide by the number of counted places, in the slopes as in the loss.", frequent=True)
+@mutant("gradients", hint="Divide by the number of counted places, in the gradients as in the loss.", frequent=True)
 def gradients_of_the_sum(model, positions, tokens, targets, counted):
     loss, slopes = right_lm_gradients(model, positions, tokens, targets, counted)
 
@@ -522,14 +518,18 @@ def gradients_without_a_mask_backward(model, positions, tokens, targets, counted
     return with_parts(right_lm_gradients, parts, model, positions, tokens, targets, counted)
 
 
-@mutant("gradients", hint="You exchange the slopes of queries and keys.", frequent=True)
+@mutant("gradients", hint="You exchange the gradients of queries and keys.", frequent=True)
 def gradients_with_queries_and_keys_exchanged(model, positions, tokens, targets, counted):
     loss, slopes = right_lm_gradients(model, positions, tokens, targets, counted)
     blocks = [{**block, "w_q": block["w_k"], "w_k": block["w_q"]} for block in slopes["blocks"]]
     return loss, {**slopes, "blocks": blocks}
 
 
-@mutant("gradients", hint="The blocks' slopes are in the order of the way back. Put the first block first.", frequent=True)
+@mutant(
+    "gradients",
+    hint="The blocks' gradients are in the order of the backward pass. Put the first block first.",
+    frequent=True,
+)
 def gradients_with_blocks_reversed(model, positions, tokens, targets, counted):
     loss, slopes = right_lm_gradients(model, positions, tokens, targets, counted)
     return loss, {**slopes, "blocks": slopes["blocks"][::-1]}
@@ -553,10 +553,8 @@ def trained(model, positions, batches, rates, *, step=lambda at: at + 1, shift=0
     "train",
     hint="You drop Adam's moments after each step. Hand what it returns to the next step.",
     museum="`adam_step` is called with `None` every time. Each step then moves every number by the full rate, up or "
-    "down, as the "
-    "first one does. The loss falls at first and then dances about. *How one would notice:* the last losses do not "
-    "become calm "
-    "when the rate falls.",
+    "down, as the first one does. The loss falls at first and then dances about. *How one would notice:* the last"
+    " losses do not become calm when the rate falls.",
 )
 def train_without_moments(model, positions, batches, rates):
     return trained(model, positions, batches, rates, step=lambda at: 1, keep=False)
@@ -610,8 +608,8 @@ def train_on_one_batch(model, positions, batches, rates):
     "maps",
     hint="You count places that hold the same note. Induction reads the note after them.",
     museum="The table of equal notes is used without the shift by one. It measures how much a place reads *earlier "
-    "copies of itself*, "
-    "which is what such a layer must not do. *How one would notice:* a table that reads what came next must score 1.",
+    "copies of itself*, which is what such a layer must not do. *How one would notice:* a table that reads what "
+    "came next must score 1.",
 )
 def induction_of_the_same_note(weights, tokens, counted):
     same_note = (tokens[:, :, np.newaxis] == tokens[:, np.newaxis, :]) & np.tri(tokens.shape[1], k=-1, dtype=bool)
@@ -669,6 +667,14 @@ def map_with_adaptive_colours(weights, labels):
     return drawn(weights, labels, vmin=None, vmax=None)
 
 
+@mutant("maps", replaces="map_figure", hint="You label each note once. Every place needs a label.", frequent=True)
+def map_with_each_note_once(weights, labels):
+    figure = drawn(weights, labels)
+    places = [place for place, label in enumerate(labels) if label not in labels[:place]]
+    figure.axes[0].set_xticks(places, [labels[place] for place in places])
+    return figure
+
+
 @mutant("maps", replaces="map_figure", hint="Your picture is transposed: rows read, columns are read.", frequent=True)
 def map_transposed(weights, labels):
     return drawn(weights.T, labels)
@@ -700,9 +706,8 @@ def shares(forward, tokens, places, replacements, controls, *, which=np.argmax, 
     "intervene",
     hint="You compare the new prediction with the old one. Followed means that it is the replacement.",
     museum="A changed prediction is not yet one that follows. It may go anywhere, because the model is confused. *How "
-    "one would "
-    "notice:* a model that predicts a random note after every change would score 1 by the wrong count, and nearly 0 "
-    "by the right one.",
+    "one would notice:* a model that predicts a random note after every change would score 1 by the wrong count, "
+    "and nearly 0 by the right one.",
 )
 def swaps_compared_with_the_old_note(forward, tokens, places, replacements, controls):
     return shares(forward, tokens, places, replacements, controls, old=True)
@@ -760,9 +765,8 @@ def spearman(weights, effects):
 @mutant(
     "faithfulness",
     hint="You correlate the numbers themselves. Rank them first.",
-    museum="Pearson's correlation of weights and effects. One item with a huge effect decides it nearly alone. *How "
-    "one would notice:* "
-    "square all effects. The order stays, so the score must stay too.",
+    museum="Pearson's correlation of weights and effects. One item with a huge effect decides it nearly alone. *How one "
+    "would notice:* square all effects. The order stays, so the score must stay too.",
 )
 def score_by_pearson(weights, effects, resamples):
     return scored(weights, effects, resamples, lambda w, e: np.corrcoef(w, np.abs(e))[0, 1])
@@ -827,9 +831,8 @@ GAPS = np.array([[1, 0, 1, 1, 0], [0, 1, 1, 0, 1], [0, 0, 0, 0, 0], [1, 1, 0, 0,
 @mutant(
     "bug_museum",
     hint="You compare exactly. Right functions differ in their last digits; allow for rounding.",
-    museum="The comparison is `(weights == expected).all()`. It rejects every function but a copy of your own, right "
-    "or not. *How one "
-    "would notice:* compute the same sum in another order.",
+    museum="The comparison is `(weights == expected).all()`. It rejects every function but a copy of your own, right or "
+    "not. *How one would notice:* compute the same sum in another order.",
 )
 def checker_without_tolerance(attention):
     return checked(attention, masks=(ALL, STEPS, GAPS), tolerance=0.0)

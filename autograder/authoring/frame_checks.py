@@ -90,13 +90,11 @@ def follow_through_check(problem_set: ProblemSet, records: Records, mutants: Map
     """What a mutant loses on questions that build on it, and nothing else, is restored."""
     if not problem_set.follow_through:
         return Check("follow-through restores what depends on a mutant", [], "switched off in course.yml")
-    problems, restored, exempt = [], 0, tests_without_follow_through(problem_set)
+    problems, restored = [], 0
     for name, mutant in mutants.items():
         replaced = mutant.replaces or problem_set.question(mutant.question).names[0]
         dependent = {question.id for question in problem_set.assignment.questions if replaced in question.uses}
         for verdict in records["mutants", name].verdicts:
-            if verdict.test in exempt:
-                continue
             if verdict.question in dependent and verdict.status is not Status.PASSED:
                 restored += 1
                 if verdict.follow_through is not Status.PASSED:

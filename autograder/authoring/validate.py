@@ -208,7 +208,8 @@ def _as_submission(problem_set: ProblemSet, variant: Variant) -> Submission:
 def _reached(results: _Results) -> tuple[dict[str, tuple[str, ...]], dict[str, tuple[str, ...]]]:
     """The tests that a variant of a name can change, and the tests of each question.
 
-    A variant replaces one name: it changes the tests that ask for it, and those of questions that build on it.
+    A variant replaces one name: it changes the tests that ask for it, and those of questions that build on it. Of these,
+    tests without follow-through are left out, for there another question's mistake may cost points.
     """
     assignment = results.problem_set.assignment
     verdicts = results.records["reference", "module"].verdicts
@@ -216,10 +217,14 @@ def _reached(results: _Results) -> tuple[dict[str, tuple[str, ...]], dict[str, t
         question.id: tuple(verdict.test for verdict in verdicts if verdict.question == question.id)
         for question in assignment.questions
     }
-    by_name = {}
+    by_name, exempt = {}, tests_without_follow_through(results.problem_set)
     for name in (name for question in assignment.questions for name in question.names):
         built_on = {question.id for question in assignment.questions if name in question.uses}
-        by_name[name] = tuple(verdict.test for verdict in verdicts if name in verdict.uses or verdict.question in built_on)
+        by_name[name] = tuple(
+            verdict.test
+            for verdict in verdicts
+            if name in verdict.uses or (verdict.question in built_on and verdict.test not in exempt)
+        )
     return by_name, by_question
 
 
@@ -235,13 +240,10 @@ def _enough_check(problem_set: ProblemSet, declared: Mapping[str, Mapping[str, V
 
 
 def _mutants_check(results: _Results, mutants: Mapping[str, Variant]) -> Check:
-    problems, exempt = [], tests_without_follow_through(results.problem_set)
+    problems = []
     for name, mutant in mutants.items():
-        lost = {
-            verdict.question
-            for verdict in results.records["mutants", name].verdicts
-            if verdict.score < verdict.points and (verdict.question == mutant.question or verdict.test not in exempt)
-        }
+        verdicts = results.records["mutants", name].verdicts
+        lost = {verdict.question for verdict in verdicts if verdict.score < verdict.points}
         if mutant.question not in lost:
             problems.append(f"{name} loses no points")
         if others := sorted(lost - {mutant.question}):

@@ -57,6 +57,7 @@ def main() -> None:
     machine.prepare()
     surroundings.silence()
     surroundings.hide_figures()
+    surroundings.keep_freed_memory()
     figures.warm_up()
     notebook.warm_up()
     backend.prepare()

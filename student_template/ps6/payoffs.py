@@ -1,0 +1,344 @@
+"""What your own functions show, once they work: one picture for each question. Each runs in a few seconds.
+
+The pictures of the melody model use a model that your own functions train. Training is short here, and done once.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+# Okabe and Ito's palette: distinguishable with every common form of colour blindness. Lines differ in style as well.
+BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#6E6E6E"
+NAMES = "abcdefghijklmnop"
+_kept = {}
+
+
+def _trained(work, steps=300):
+    """A model that the student's functions train, with its losses; kept until they change."""
+    key = steps, work.train_lm, work.lm_gradients
+    if key not in _kept:
+        _kept.clear()
+        rates = np.linspace(5e-3, 2.5e-4, steps)
+        _kept[key] = work.train_lm(work.new_model(1), _positions(work), work.melodies((steps, 32), 2)[:3], rates)
+    return _kept[key]
+
+
+def _positions(work):
+    return work.sinusoids(work.LENGTH, 32)
+
+
+def _tables(work, model, tokens):
+    return work.lm_forward(model, _positions(work), tokens)[1]
+
+
+def _melody(work, period=8):
+    seed = next(s for s in range(100) if work.melodies((1,), s)[3][0] == period)
+    return work.melodies((1,), seed)
+
+
+def deletion(work):
+    """Weight against effect for the items of 40 random averages, with your functions.
+
+    Above each weight there is a whole range of effects: the weight sets a scale, and the
+    values decide.
+    """
+    rng = np.random.default_rng(3)
+    loud, moved = [], []
+    for _ in range(40):
+        w, v = rng.dirichlet(np.full(6, 0.5)), rng.normal(size=(6, 2))
+        loud.extend(w)
+        moved.extend(np.linalg.norm(work.deletion_effects(w, v), axis=1))
+    figure, axes = plt.subplots(figsize=(6, 3.4), layout="constrained")
+    axes.plot(loud, moved, "o", color=BLUE, markersize=3)
+    guess = work.guess_effect
+    axes.set_title("" if guess is None else f"you predicted {guess}", fontsize=9)
+    axes.set_xlabel("weight of the item")
+    axes.set_ylabel("effect of deleting it")
+    return figure
+
+
+def cases(work):
+    """Your two cases: weights beside effects."""
+    figure, panels = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
+    for axes, (name, (w, v)) in zip(
+        panels, (("loud but idle", work.loud_but_idle), ("quiet but decisive", work.quiet_but_decisive)), strict=True
+    ):
+        w, v = np.asarray(w, dtype=float), np.asarray(v, dtype=float)
+        effect = np.linalg.norm(work.deletion_effects(w, v), axis=1)
+        places = np.array(range(w.size))
+        axes.bar(places - 0.2, w, 0.4, color=BLUE, edgecolor="black", label="weight")
+        axes.bar(
+            places + 0.2, effect / effect.max(), 0.4, color=ORANGE, edgecolor="black", hatch="//", label="effect, relative"
+        )
+        axes.set_xticks(places)
+        axes.set_xlabel("item")
+        axes.set_title(name)
+    panels[0].legend(fontsize=8)
+    return figure
+
+
+def leaving(work):
+    """Two values, the segment that an average can reach, and what your two heads reach."""
+    x = np.array([[2.0, 0.5], [0.5, 1.5]])
+    w_v, w_o = work.difference_head(2)
+    both = x @ w_v
+    reached = np.concatenate([both[0, :2], both[1, 2:]]) @ w_o
+    figure, axes = plt.subplots(figsize=(5, 3.6), layout="constrained")
+    axes.plot(*x.T, "o-", color=BLUE, label="two values, and their averages")
+    axes.plot(*reached, "s", color=RED, label="your two heads")
+    axes.axhline(0, color=GREY, linewidth=0.5)
+    axes.axvline(0, color=GREY, linewidth=0.5)
+    axes.set_aspect("equal")
+    axes.set_title(f"longest ratio of an average: {work.length_ratio(np.array([[0.5, 0.5]]), x)[0]:.2f}", fontsize=9)
+    axes.legend(fontsize=8)
+    return figure
+
+
+def architectures(work):
+    """The symmetries of five layers, found by your experiment. Dark means that it commutes."""
+    rng = np.random.default_rng(1)
+    x, mix = rng.normal(size=(8, 4)), rng.normal(size=(8, 8))
+    layers = {
+        "tokenwise": np.tanh,
+        "attention": lambda t: work.softmax(t @ t.T) @ t,
+        "convolution": lambda t: t - 0.5 * np.roll(t, 1, axis=0),
+        "U-Net, one level": lambda t: t + np.repeat(np.tanh(t[::2] + t[1::2]), 2, axis=0),
+        "dense": lambda t: mix @ t,
+    }
+    table = work.symmetry_table(list(layers.values()), x)
+    figure, axes = plt.subplots(figsize=(5, 3.4), layout="constrained")
+    axes.imshow(table, cmap="Greys", vmin=0, vmax=2, aspect="auto")
+    for (row, column), holds in np.ndenumerate(table):
+        axes.text(column, row, "yes" if holds else "no", ha="center", va="center")
+    axes.set_xticks(range(3), ["shift by 1", "shift by 2", "any order"])
+    axes.set_yticks(range(len(layers)), list(layers))
+    return figure
+
+
+def curves(work):
+    """Four of your learning curves: two tasks, two models.
+
+    Where the assumption is true it saves examples. Where it is false it sets a ceiling.
+    """
+    rng = np.random.default_rng(4)
+    sizes = [32, 64, 128, 256, 512, 1024, 2048]
+    figure, panels = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained", sharey=True)
+    for axes, task in zip(panels, ("sign of the sum", "sign at place 0"), strict=True):
+        sets = []
+        for count in (2048, 2000):
+            tokens = rng.normal(size=(count, 8, 16))
+            score = tokens[:, :, 0].sum(axis=1) if task == "sign of the sum" else tokens[:, 0, 0]
+            sets.append((tokens, np.where(score > 0, 1.0, -1.0)))
+        for pooled, style, color in ((True, "o-", BLUE), (False, "s--", RED)):
+            curve = work.learning_curve(*sets, sizes, pooled)
+            needed = work.examples_needed(sizes, list(curve), 0.85)
+            label = ("pooled" if pooled else "flat") + (": never .85" if needed is None else f": .85 at {needed:.0f}")
+            axes.semilogx(sizes, curve, style, color=color, label=label)
+        axes.set_title(task)
+        axes.set_xlabel("training examples")
+        axes.legend(fontsize=8)
+    panels[0].set_ylabel("test accuracy")
+    return figure
+
+
+def backward_parts(work):
+    """Your GELU slope, and the slope by small steps: one curve if they agree."""
+    x = np.linspace(-4.0, 4.0, 161)
+    steps = (work.gelu(x + 1e-5) - work.gelu(x - 1e-5)) / 2e-5
+    figure, axes = plt.subplots(figsize=(6, 3.4), layout="constrained")
+    axes.plot(x, work.gelu_backward(x, np.ones_like(x)), color=BLUE, linewidth=4, alpha=0.5, label="yours")
+    axes.plot(x, steps, "k--", linewidth=1, label="small steps")
+    axes.set_xlabel("x")
+    axes.set_ylabel("slope of GELU")
+    axes.legend()
+    return figure
+
+
+def model(work):
+    """The two tables of your model before training: nearly even, and different."""
+    tokens, _, _, _ = _melody(work)
+    tables = _tables(work, work.new_model(1), tokens)
+    return _two_maps(tables, tokens[0])
+
+
+def _two_maps(tables, notes):
+    figure, panels = plt.subplots(1, 2, figsize=(9, 4.4), layout="constrained")
+    for number, (axes, table) in enumerate(zip(panels, tables, strict=True), start=1):
+        _map(axes, table[0], notes, f"layer {number}")
+    return figure
+
+
+def _map(axes, table, notes, title):
+    axes.imshow(table, cmap="Greys", vmin=0, vmax=1)
+    axes.set_xticks(range(len(notes)), [NAMES[note] for note in notes], fontsize=7)
+    axes.set_yticks(range(len(notes)), [NAMES[note] for note in notes], fontsize=7)
+    axes.set_title(title)
+    axes.set_xlabel("read")
+    axes.set_ylabel("reads")
+
+
+def gradients(work):
+    """Your slope against small steps, along a random direction of the embedding, for steps from 0.1 to 1e-10.
+
+    A right gradient gives a V. A wrong one gives a flat line.
+    """
+    rng = np.random.default_rng(6)
+    start, places = work.new_model(2, width=8, hidden=8), work.sinusoids(work.LENGTH, 8)
+    tokens, targets, counted, _ = work.melodies((2,), 5)
+    toward = rng.normal(size=start["embed"].shape)
+    slope = np.sum(work.lm_gradients(start, places, tokens, targets, counted)[1]["embed"] * toward)
+    sizes = 10.0 ** -np.arange(1, 11)
+
+    def loss(step):
+        moved = {**start, "embed": start["embed"] + step * toward}
+        return work.lm_gradients(moved, places, tokens, targets, counted)[0]
+
+    gaps = [abs((loss(h) - loss(-h)) / (2 * h) - slope) for h in sizes]
+    figure, axes = plt.subplots(figsize=(6, 3.4), layout="constrained")
+    axes.loglog(sizes, np.maximum(gaps, 1e-16), "o-", color=BLUE)
+    axes.set_xlabel("step h")
+    axes.set_ylabel("difference from your slope")
+    return figure
+
+
+def train(work):
+    """Three hundred of your training steps, and what the model then makes of a melody.
+
+    Below: greedy decoding. The model hears one round and a note, and goes on by itself.
+    """
+    tuned, falling = _trained(work)
+    tokens, _, _, periods = _melody(work)
+    told = list(tokens[0, : periods[0] + 1])
+    while len(told) < work.LENGTH:
+        logits, _ = work.lm_forward(tuned, _positions(work), np.array([told]))
+        told.append(int(logits[0, -1].argmax()))
+    numbers = sum(np.size(part) for part in _leaves(tuned))
+    right = sum(a == b for a, b in zip(told, tokens[0], strict=True))
+    figure, axes = plt.subplots(figsize=(7, 3.8), layout="constrained")
+    axes.semilogy(falling, color=BLUE)
+    axes.set_xlabel("step")
+    axes.set_ylabel("loss")
+    axes.set_title(
+        f"{numbers} numbers, {_operations(work)} multiplications and additions a melody\n"
+        f"heard {''.join(NAMES[note] for note in told[: periods[0] + 1])}, "
+        f"goes on {''.join(NAMES[note] for note in told[periods[0] + 1 :])} ({right} of {work.LENGTH} notes right)",
+        fontsize=9,
+    )
+    return figure
+
+
+def _leaves(part):
+    """All arrays of a model."""
+    if isinstance(part, dict):
+        return [leaf for value in part.values() for leaf in _leaves(value)]
+    return [leaf for value in part for leaf in _leaves(value)] if isinstance(part, list) else [part]
+
+
+def _operations(work, width=32, hidden=64, layers=2):
+    """Matrix products of one forward pass over one melody; two operations for a product and its sum."""
+    length, notes = work.LENGTH, work.NOTES
+    block = 8 * length * width**2 + 4 * length**2 * width + 4 * length * width * hidden
+    return layers * block + 2 * length * width * notes
+
+
+def maps(work):
+    """Both layers of a model that your functions trained, on one melody of eight notes.
+
+    Layer 1 looks one to the left, as long as a melody can still be new. Layer 2 looks behind
+    the places where it met this note before.
+    """
+    tokens, _, counted, periods = _melody(work)
+    tables = _tables(work, _trained(work)[0], tokens)
+    figure = _two_maps(tables, tokens[0])
+    induction, previous = work.induction_mass(tables[1], tokens, counted), work.previous_mass(tables[0], periods)
+    figure.suptitle(f"previous mass {previous:.2f}, induction mass {induction:.2f}")
+    return figure
+
+
+def _swap_shares(work, tuned, count=100):
+    """The three shares for many melodies, each at a place in its second round."""
+    rng = np.random.default_rng(9)
+    tokens, _, _, periods = work.melodies((count,), 11)
+    places = np.minimum(periods + 2, work.LENGTH - 1)
+    controls = np.where(periods > 5, 0, places - periods - 2)
+    fresh = np.array([rng.choice(np.setdiff1d(np.arange(work.NOTES), row)) for row in tokens])
+
+    def listen(notes):
+        return work.lm_forward(tuned, _positions(work), notes)
+
+    return work.swap_experiment(listen, tokens, places, fresh, controls)
+
+
+def intervene(work):
+    """Your swap experiment on the model that your functions trained.
+
+    The note that is read is followed. The note before it, which has hardly any weight,
+    decides as well. Another note does not matter.
+    """
+    figure, axes = plt.subplots(figsize=(6, 3.4), layout="constrained")
+    _bars(axes, _swap_shares(work, _trained(work)[0]))
+    guess = {"a": 0.0, "b": 0.5, "c": 0.86, "d": 1.0}.get(work.guess_swap)
+    if guess is not None:
+        axes.plot([1], [guess], "kx", markersize=10, label="you predicted")
+        axes.legend()
+    return figure
+
+
+def _bars(axes, shares):
+    labels = ["note read most:\nfollowed", "note before it:\nbroken", "another note:\nstill right"]
+    axes.bar(labels, shares, color=[BLUE, RED, GREEN], edgecolor="black")
+    axes.set_ylim(0, 1.05)
+    axes.set_ylabel("share of melodies")
+
+
+def faithfulness(work):
+    """Your score, with its interval, for averages whose values differ little or much in length."""
+    rng = np.random.default_rng(8)
+    figure, axes = plt.subplots(figsize=(6, 3.4), layout="constrained")
+    for place, unevenness in enumerate((0.0, 0.5, 1.0, 2.0)):
+        w, v = rng.dirichlet(np.full(40, 0.5)), rng.normal(size=(40, 3)) * np.exp(unevenness * rng.normal(size=(40, 1)))
+        moved = np.linalg.norm(work.deletion_effects(w, v), axis=1)
+        score, low, high = work.faithfulness(w, moved, rng.integers(40, size=(200, 40)))
+        axes.errorbar(place, score, [[score - low], [high - score]], fmt="o", color=BLUE, capsize=4)
+    axes.set_xticks(range(4), ["0", "0.5", "1", "2"])
+    axes.set_xlabel("unevenness of the values' lengths")
+    axes.set_ylabel("rank correlation of weight and effect")
+    return figure
+
+
+def bug_museum(work):
+    """What your checker says of a right attention and of three broken ones."""
+
+    def attend(q, k, v, mask, power=0.5):
+        a = work.softmax(q @ np.swapaxes(k, -1, -2) / q.shape[-1] ** power, mask)
+        return a @ v, a
+
+    exhibits = {
+        "right": attend,
+        "divides by d": lambda q, k, v, mask: attend(q, k, v, mask, 1.0),
+        "ignores its mask": lambda q, k, v, mask: attend(q, k, v, np.ones_like(mask)),
+        "off by a millionth": lambda q, k, v, mask: (attend(q, k, v, mask)[0] + 1e-6, attend(q, k, v, mask)[1]),
+    }
+    figure, axes = plt.subplots(figsize=(6, 2.6), layout="constrained")
+    axes.axis("off")
+    for row, (name, exhibit) in enumerate(exhibits.items()):
+        axes.text(0.0, 0.9 - 0.25 * row, name, fontsize=11)
+        axes.text(0.6, 0.9 - 0.25 * row, "broken" if work.is_broken(exhibit) else "right", fontsize=11)
+    axes.set_title("exhibit, and what your checker says", loc="left")
+    return figure
+
+
+def souvenir(work):
+    """One page to keep: both maps of your model, its loss, and your experiment on it."""
+    tuned, falling = _trained(work, 500)
+    tokens, _, _, _ = _melody(work)
+    both = _tables(work, tuned, tokens[:1])
+    figure, panels = plt.subplots(2, 2, figsize=(8.3, 9.0), layout="constrained")
+    for number, (axes, table) in enumerate(zip(panels[0], both, strict=True), start=1):
+        _map(axes, table[0], tokens[0], ("layer 1: who stood before me?", "layer 2: what came next last time?")[number - 1])
+    panels[1, 0].semilogy(falling, color=BLUE)
+    panels[1, 0].set_xlabel("step")
+    panels[1, 0].set_ylabel("loss")
+    _bars(panels[1, 1], _swap_shares(work, tuned))
+    panels[1, 1].tick_params(axis="x", labelsize=7)
+    figure.suptitle("A Transformer of my own, written and trained in numpy")
+    return figure
