@@ -7,8 +7,10 @@ EXAMPLES := examples/submissions
 .PHONY: grade test check quick lint mutants lock bench clean
 .DELETE_ON_ERROR:
 
+# Exit code 1 of `course grade`: graded, and something needs a person.
 grade: .venv/base
-	$(BIN)/course grade ps1 $(EXAMPLES)/ps1
+	@for set in $(notdir $(wildcard $(EXAMPLES)/*)); do $(BIN)/course grade $$set $(EXAMPLES)/$$set || [ $$? = 1 ] || exit 2; done
+	@$(BIN)/course totals
 
 test: .venv/dev
 	$(BIN)/python -m pytest $(IN_PARALLEL)
@@ -42,6 +44,8 @@ bench: .venv/dev
 	$(BIN)/python benchmarks/false_alarms.py ps4 --seeds 3
 	$(BIN)/python benchmarks/false_alarms.py ps5 --seeds 3
 	$(BIN)/python benchmarks/ps5_attention.py --repeats 3
+	$(BIN)/python benchmarks/false_alarms.py ps6 --seeds 2
+	$(BIN)/python benchmarks/ps6_capstone.py --seeds 2
 
 # Are the engine's tests tested? A seeded sample of mutants of each module; fails if fewer than 95 % are found.
 mutants: .venv/dev

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import typer
 
-from autograder.commands import authoring, doctor, export, gradebook, grading, pages, receipt, rename
+from autograder.commands import authoring, doctor, export, gradebook, grading, pages, receipt, rename, totals
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
 
@@ -23,6 +23,7 @@ COMMANDS = (
     grading.grade,
     grading.regrade,
     grading.show,
+    totals.totals,
     receipt.receipt,
     rename.rename,
     gradebook.gradebook,

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from autograder.changes import Change
-from autograder.course import ProblemSet
+from autograder.course import CourseSettings, ProblemSet
 from autograder.grades import Grade
 from autograder.intake import Unreadable
 from autograder.journal import Journal, Run, Stored
 from autograder.record import QuestionScore
 from autograder.sheet import Column, Row, Sheet
 from autograder.text import MARK, bounded, points_text
+from autograder.totals import Contribution, Total
 
 if TYPE_CHECKING:
     from autograder.authoring.check import Check  # loads what makes notebooks, which takes seconds
@@ -144,6 +145,28 @@ def history_table(
         below = [Text(f"grade: {grade.in_words}"), *map(Text, grade.notes)]
     title = f"{problem_set.slug}: {problem_set.assignment.title}: {student}"
     return Sheet(title, columns, rows, "from", below=below)
+
+
+def totals_table(settings: CourseSettings, totals: Sequence[Total]) -> Sheet:
+    """What each problem set contributes to a student's total, in percent of the course."""
+    listings = settings.problem_sets
+    columns = [
+        Column("student"),
+        *(Column(listing.slug, "", f"/{points_text(listing.weight)}", right=True) for listing in listings),
+        Column("total", "", f"/{points_text(sum(listing.weight for listing in listings))}", right=True),
+    ]
+    rows = []
+    for total in totals:
+        notes = [Text(f"more may come from {', '.join(total.waiting)}")] if total.waiting else []
+        cells = [*map(_contribution, total.contributions), Text(points_text(total.percent), "bold")]
+        rows.append(Row([Text(total.student), *cells], notes))
+    return Sheet(f"{settings.title}: totals, in percent of the course", columns, rows, "what is not graded yet")
+
+
+def _contribution(own: Contribution) -> Text:
+    if own.grade is None:
+        return Text("?", "red") if own.attempted else Text("-", "dim")
+    return Text(points_text(own.percent))
 
 
 def _cell(question: QuestionScore, is_sound: bool) -> Text:
