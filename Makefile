@@ -9,7 +9,7 @@ EXAMPLES := examples/submissions
 
 # Exit code 1 of `course grade`: graded, and something needs a person.
 grade: .venv/base
-	@for set in $(notdir $(wildcard $(EXAMPLES)/*)); do $(BIN)/course grade $$set $(EXAMPLES)/$$set || [ $$? = 1 ] || exit 2; done
+	@for set in $(notdir $(sort $(wildcard $(EXAMPLES)/*))); do $(BIN)/course grade $$set $(EXAMPLES)/$$set || [ $$? = 1 ] || exit 2; done
 	@$(BIN)/course totals
 
 test: .venv/dev

@@ -741,15 +741,15 @@ def is_broken(attention: Callable[..., tuple[np.ndarray, np.ndarray]]) -> bool:
 conclusion = None
 # BEGIN SOLUTION
 conclusion = """
-The map shows where layer 1 reads, not what the answer depends on. Forced to read the previous note by hand, layer 1 keeps an
-accuracy of about .96, and with even weights it falls to .43: so the map describes something real. But a weight of .95 and an
-effect are different things. When I swap the note that layer 2 reads most, the prediction follows it in all sequences. When
-I swap the note before that, which layer 2 reads with a weight near .04, most right answers are lost, because layer 1 has
-written "who stood before me" into the place that layer 2 looks for. And deleting a loud item in layer 2 often changes
-nothing, since another round of the melody takes over. The deciding experiment is an intervention with a control: change the
-previous note alone, and compare with the change of another note that the weights call unimportant.
-The model trained on ten notes scores nearly one on melodies of ten notes and about a third on others: it counts ten places
-back. The score on the same kind of melody cannot tell counting from recognising. Melodies of another length can, and so can
-its maps: layer 2's weight follows the distance, not the note.
+The map shows where layer 1 reads, not what the answer depends on. It does describe something real: with even weights
+forced on layer 1, .44 of the predictions stay right, and with a table that reads the previous note and nothing else, .95.
+But a weight and an effect are different things. When I swap the note that layer 2 reads most, with a weight near .98, the
+prediction follows in all melodies. When I swap the note before it, which layer 2 hardly reads, four of five right
+predictions are lost, because layer 1 has written "who stood before me" into the place that layer 2 looks for. Swapping
+another note changes nothing. And most of layer 1's loud items can be deleted without any effect, because layer 2 never
+reads the places that hold them. So the claim is decided by an intervention with a control: change one previous note, and
+compare with the change of another one that has the same weight.
+The model trained on ten notes is right on ten notes and nearly always wrong on six to nine: it counts ten places back. A
+score on melodies of ten notes cannot tell counting from recognising. Melodies of other lengths can.
 """
 # END SOLUTION
