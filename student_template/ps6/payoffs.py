@@ -1,6 +1,6 @@
-"""What your own functions show, once they work: one picture for each question. Each runs in a few seconds.
+"""What your functions show, once they work: one picture for each question. Each runs in a few seconds.
 
-The pictures of the melody model use a model that your own functions train. Training is short here, and done once.
+The pictures of the melody model use a model that your own functions train, in fewer steps than section 10 and only once.
 """
 
 import matplotlib.pyplot as plt
@@ -12,13 +12,15 @@ NAMES = "abcdefghijklmnop"
 _kept = {}
 
 
-def _trained(work, steps=300):
-    """A model that the student's functions train, with its losses; kept until they change."""
-    key = steps, work.train_lm, work.lm_gradients
+def _trained(work, steps=300, shortest=4):
+    """A model that the student's functions train on melodies of `shortest` to ten notes, with its losses; kept for later."""
+    key = steps, shortest, work.train_lm, work.lm_gradients
     if key not in _kept:
-        _kept.clear()
+        if len(_kept) > 2:
+            _kept.clear()
         rates = np.linspace(5e-3, 2.5e-4, steps)
-        _kept[key] = work.train_lm(work.new_model(1), _positions(work), work.melodies((steps, 32), 2)[:3], rates)
+        batches = work.melodies((steps, 32), 2, shortest)[:3]
+        _kept[key] = work.train_lm(work.new_model(1), _positions(work), batches, rates)
     return _kept[key]
 
 
@@ -58,6 +60,8 @@ def deletion(work):
 
 def cases(work):
     """Your two cases: weights beside effects."""
+    if work.loud_but_idle is None or work.quiet_but_decisive is None:
+        raise NotImplementedError("not done yet")
     figure, panels = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
     for axes, (name, (w, v)) in zip(
         panels, (("loud but idle", work.loud_but_idle), ("quiet but decisive", work.quiet_but_decisive)), strict=True
@@ -89,7 +93,7 @@ def leaving(work):
     axes.axvline(0, color=GREY, linewidth=0.5)
     axes.set_aspect("equal")
     axes.set_title(f"longest ratio of an average: {work.length_ratio(np.array([[0.5, 0.5]]), x)[0]:.2f}", fontsize=9)
-    axes.legend(fontsize=8)
+    axes.legend(fontsize=8, loc="lower left")
     return figure
 
 
@@ -115,7 +119,7 @@ def architectures(work):
 
 
 def curves(work):
-    """Four of your learning curves: two tasks, two models.
+    """Four of your learning curves, for two tasks and two models; each is the mean of six draws.
 
     Where the assumption is true it saves examples. Where it is false it sets a ceiling.
     """
@@ -123,15 +127,18 @@ def curves(work):
     sizes = [32, 64, 128, 256, 512, 1024, 2048]
     figure, panels = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained", sharey=True)
     for axes, task in zip(panels, ("sign of the sum", "sign at place 0"), strict=True):
-        sets = []
-        for count in (2048, 2000):
-            tokens = rng.normal(size=(count, 8, 16))
-            score = tokens[:, :, 0].sum(axis=1) if task == "sign of the sum" else tokens[:, 0, 0]
-            sets.append((tokens, np.where(score > 0, 1.0, -1.0)))
+        draws = []
+        for _ in range(6):
+            sets = []
+            for count in (2048, 1000):
+                tokens = rng.normal(size=(count, 8, 16))
+                score = tokens[:, :, 0].sum(axis=1) if task == "sign of the sum" else tokens[:, 0, 0]
+                sets.append((tokens, np.where(score > 0, 1.0, -1.0)))
+            draws.append(sets)
         for pooled, style, color in ((True, "o-", BLUE), (False, "s--", RED)):
-            curve = work.learning_curve(*sets, sizes, pooled)
-            needed = work.examples_needed(sizes, list(curve), 0.85)
-            label = ("pooled" if pooled else "flat") + (": never .85" if needed is None else f": .85 at {needed:.0f}")
+            curve = np.mean([work.learning_curve(*sets, sizes, pooled) for sets in draws], axis=0)
+            needed = work.examples_needed(sizes, list(curve), 0.9)
+            label = ("pooled" if pooled else "flat") + (": never .9" if needed is None else f": .9 at {needed:.0f}")
             axes.semilogx(sizes, curve, style, color=color, label=label)
         axes.set_title(task)
         axes.set_xlabel("training examples")
@@ -143,9 +150,10 @@ def curves(work):
 def backward_parts(work):
     """Your GELU slope, and the slope by small steps: one curve if they agree."""
     x = np.linspace(-4.0, 4.0, 161)
+    yours = work.gelu_backward(x, np.ones_like(x))
     steps = (work.gelu(x + 1e-5) - work.gelu(x - 1e-5)) / 2e-5
     figure, axes = plt.subplots(figsize=(6, 3.4), layout="constrained")
-    axes.plot(x, work.gelu_backward(x, np.ones_like(x)), color=BLUE, linewidth=4, alpha=0.5, label="yours")
+    axes.plot(x, yours, color=BLUE, linewidth=4, alpha=0.5, label="yours")
     axes.plot(x, steps, "k--", linewidth=1, label="small steps")
     axes.set_xlabel("x")
     axes.set_ylabel("slope of GELU")
@@ -177,7 +185,7 @@ def _map(axes, table, notes, title):
 
 
 def gradients(work):
-    """Your slope against small steps, along a random direction of the embedding, for steps from 0.1 to 1e-10.
+    """Your gradient against small steps, along a random direction of the embedding, for steps from 0.1 to 1e-10.
 
     A right gradient gives a V. A wrong one gives a flat line.
     """
@@ -196,7 +204,7 @@ def gradients(work):
     figure, axes = plt.subplots(figsize=(6, 3.4), layout="constrained")
     axes.loglog(sizes, np.maximum(gaps, 1e-16), "o-", color=BLUE)
     axes.set_xlabel("step h")
-    axes.set_ylabel("difference from your slope")
+    axes.set_ylabel("difference from your gradient")
     return figure
 
 
@@ -207,23 +215,33 @@ def train(work):
     """
     tuned, falling = _trained(work)
     tokens, _, _, periods = _melody(work)
-    told = list(tokens[0, : periods[0] + 1])
-    while len(told) < work.LENGTH:
-        logits, _ = work.lm_forward(tuned, _positions(work), np.array([told]))
-        told.append(int(logits[0, -1].argmax()))
-    numbers = sum(np.size(part) for part in _leaves(tuned))
+    told = _continued(work, tuned, tokens[0, : periods[0] + 1])
     right = sum(a == b for a, b in zip(told, tokens[0], strict=True))
     figure, axes = plt.subplots(figsize=(7, 3.8), layout="constrained")
     axes.semilogy(falling, color=BLUE)
     axes.set_xlabel("step")
     axes.set_ylabel("loss")
-    axes.set_title(
-        f"{numbers} numbers, {_operations(work)} multiplications and additions a melody\n"
-        f"heard {''.join(NAMES[note] for note in told[: periods[0] + 1])}, "
-        f"goes on {''.join(NAMES[note] for note in told[periods[0] + 1 :])} ({right} of {work.LENGTH} notes right)",
-        fontsize=9,
-    )
+    axes.set_title(f"{_size(work, tuned)}\n{_sung(told, periods[0] + 1)} ({right} of {work.LENGTH} notes right)", fontsize=9)
     return figure
+
+
+def _continued(work, tuned, heard):
+    """Greedy decoding: the notes heard, and after them the model's most probable notes, one at a time."""
+    told = [int(note) for note in heard]
+    while len(told) < work.LENGTH:
+        scores, _ = work.lm_forward(tuned, _positions(work), np.array([told]))
+        told.append(int(scores[0, -1].argmax()))
+    return told
+
+
+def _sung(told, heard):
+    spelt = "".join(NAMES[note] for note in told)
+    return f"heard {spelt[:heard]}, goes on {spelt[heard:]}"
+
+
+def _size(work, tuned):
+    numbers = sum(np.size(part) for part in _leaves(tuned))
+    return f"{numbers} numbers, {_operations(work)} multiplications and additions a melody"
 
 
 def _leaves(part):
@@ -254,32 +272,86 @@ def maps(work):
     return figure
 
 
-def _swap_shares(work, tuned, count=100):
-    """The three shares for many melodies, each at a place in its second round."""
+def _swap_shares(work, tuned, count=200):
+    """The three shares for many melodies, each at the third place of its second round; the control is the first note."""
     rng = np.random.default_rng(9)
     tokens, _, _, periods = work.melodies((count,), 11)
-    places = np.minimum(periods + 2, work.LENGTH - 1)
-    controls = np.where(periods > 5, 0, places - periods - 2)
     fresh = np.array([rng.choice(np.setdiff1d(np.arange(work.NOTES), row)) for row in tokens])
 
     def listen(notes):
         return work.lm_forward(tuned, _positions(work), notes)
 
-    return work.swap_experiment(listen, tokens, places, fresh, controls)
+    return work.swap_experiment(listen, tokens, periods + 2, fresh, np.zeros(count, dtype=int))
+
+
+def _forced(work, tuned, tokens, change):
+    """The probabilities of a model in which layer k reads change(k, table) in place of its own table, for k = 1 and 2."""
+    space, layer = work.lm_forward.__globals__, 0
+    own = work.multi_head_attention
+
+    def reads_otherwise(x, w_q, w_k, w_v, w_o, heads, mask=None):
+        nonlocal layer
+        layer += 1
+        read = change(layer, own(x, w_q, w_k, w_v, w_o, heads, mask)[1][:, 0])
+        return read @ x @ (w_v @ w_o), read[:, None]
+
+    space["multi_head_attention"] = reads_otherwise
+    try:
+        scores = work.lm_forward(tuned, _positions(work), tokens)[0]
+    finally:
+        space["multi_head_attention"] = own
+    if layer == 0:
+        raise NotImplementedError("`lm_forward` does not call `multi_head_attention`, so its tables cannot be changed")
+    return work.softmax(scores)
+
+
+def _accuracies_with_forced_tables(work, tuned):
+    """The share of right predictions with the model's own tables, and with tables of ours in one layer."""
+    tokens, targets, counted, _ = work.melodies((200,), 12)
+    places = np.arange(work.LENGTH)
+    even = np.tri(work.LENGTH) / (places + 1)[:, None]
+    previous = np.eye(work.LENGTH, k=-1) + (places == 0) * (places == 0)[:, None]
+    wanted = np.zeros((len(tokens), work.LENGTH, work.LENGTH))
+    wanted[:, :, 1:] = (tokens[:, :, None] == tokens[:, None, :-1]) * np.tri(work.LENGTH)[:, 1:]
+    following = wanted / np.maximum(wanted.sum(axis=2, keepdims=True), 1)
+    forced = {
+        "its own": None,
+        "layer 1\neven": (1, even),
+        "layer 1\nprevious": (1, previous),
+        "layer 2\neven": (2, even),
+        "layer 2\nfollowing": (2, following),
+    }
+    found = {}
+    for name, choice in forced.items():
+
+        def change(layer, table, choice=choice):
+            return np.broadcast_to(choice[1], table.shape) if choice and choice[0] == layer else table
+
+        right = _forced(work, tuned, tokens, change).argmax(axis=-1) == targets
+        found[name] = right[counted].mean()
+    return found
 
 
 def intervene(work):
-    """Your swap experiment on the model that your functions trained.
+    """Two kinds of intervention on the model that your functions trained.
 
-    The note that is read is followed. The note before it, which has hardly any weight,
-    decides as well. Another note does not matter.
+    Left, your swaps. The prediction follows the note that is read. The note before it has hardly
+    any weight, and decides as well. Another note does not matter.
+    Right, tables put in by force. Even weights ruin either layer. "Previous" in layer 1 keeps most
+    of the right predictions, and "following" in layer 2 keeps all of them.
     """
-    figure, axes = plt.subplots(figsize=(6, 3.4), layout="constrained")
-    _bars(axes, _swap_shares(work, _trained(work)[0]))
-    guess = {"a": 0.0, "b": 0.5, "c": 0.86, "d": 1.0}.get(work.guess_swap)
+    tuned, _ = _trained(work)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
+    _bars(left, _swap_shares(work, tuned))
+    guess = {"a": 0.0, "b": 0.5, "c": 0.83, "d": 1.0}.get(work.guess_swap)
     if guess is not None:
-        axes.plot([1], [guess], "kx", markersize=10, label="you predicted")
-        axes.legend()
+        left.plot([1], [guess], "kx", markersize=10, label="you predicted")
+        left.legend()
+    found = _accuracies_with_forced_tables(work, tuned)
+    right.bar(list(found), list(found.values()), color=[GREY, *[BLUE] * 2, *[ORANGE] * 2], edgecolor="black")
+    right.set_ylim(0, 1.05)
+    right.set_ylabel("share of right predictions")
+    right.set_title("the table that is read", fontsize=9)
     return figure
 
 
@@ -290,18 +362,53 @@ def _bars(axes, shares):
     axes.set_ylabel("share of melodies")
 
 
+def _deletions(work, tuned, layer, count=300):
+    """Delete one item of one row in each of many melodies: its weight, and how far the probability of the right note falls.
+
+    In layer 2 it is the row of the place that predicts, in layer 1 any row up to it. Half of the items are drawn by weight.
+    """
+    rng = np.random.default_rng(13)
+    tokens, targets, _, periods = work.melodies((count,), 14)
+    every, places = np.arange(count), rng.integers(periods, work.LENGTH)
+    rows = places if layer == 2 else rng.integers(1, places + 1)
+    table = _tables(work, tuned, tokens)[layer - 1][every, rows]
+    by_weight = (table.cumsum(axis=1) < rng.random((count, 1))).sum(axis=1)
+    items = np.minimum(np.where(every % 2, by_weight, rng.integers(rows + 1)), rows)
+
+    def delete(number, tables):
+        if number != layer:
+            return tables
+        left = tables.copy()
+        left[every, rows, items] = 0
+        left[every, rows] /= np.maximum(left[every, rows].sum(axis=1, keepdims=True), 1e-300)
+        return left
+
+    before, after = (
+        _forced(work, tuned, tokens, change)[every, places, targets[every, places]]
+        for change in (lambda number, tables: tables, delete)
+    )
+    return table[every, items], before - after
+
+
 def faithfulness(work):
-    """Your score, with its interval, for averages whose values differ little or much in length."""
-    rng = np.random.default_rng(8)
-    figure, axes = plt.subplots(figsize=(6, 3.4), layout="constrained")
-    for place, unevenness in enumerate((0.0, 0.5, 1.0, 2.0)):
-        w, v = rng.dirichlet(np.full(40, 0.5)), rng.normal(size=(40, 3)) * np.exp(unevenness * rng.normal(size=(40, 1)))
-        moved = np.linalg.norm(work.deletion_effects(w, v), axis=1)
-        score, low, high = work.faithfulness(w, moved, rng.integers(40, size=(200, 40)))
-        axes.errorbar(place, score, [[score - low], [high - score]], fmt="o", color=BLUE, capsize=4)
-    axes.set_xticks(range(4), ["0", "0.5", "1", "2"])
-    axes.set_xlabel("unevenness of the values' lengths")
-    axes.set_ylabel("rank correlation of weight and effect")
+    """Weight against effect in both layers of the model that your functions trained: your score, and its interval.
+
+    Each point is one deleted item. Above is the score of all items, below that of the loud ones alone.
+    """
+    tuned, _ = _trained(work)
+    figure, panels = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained", sharey=True)
+    for layer, axes in enumerate(panels, start=1):
+        w, moved = _deletions(work, tuned, layer)
+        lines = []
+        for name, chosen in (("all items", w >= 0), ("weight over .5", w > 0.5)):
+            picks = np.random.default_rng(8).integers(chosen.sum(), size=(100, chosen.sum()))
+            score, low, high = work.faithfulness(w[chosen], moved[chosen], picks)
+            lines.append(f"{name}: {score:.2f} ({low:.2f} to {high:.2f})")
+        axes.plot(w, moved, "o", color=BLUE, markersize=3, alpha=0.6)
+        axes.axvline(0.5, color=GREY, linewidth=0.5)
+        axes.set_xlabel("weight of the deleted item")
+        axes.set_title(f"layer {layer}\n" + "\n".join(lines), fontsize=9)
+    panels[0].set_ylabel("probability lost")
     return figure
 
 
@@ -327,12 +434,41 @@ def bug_museum(work):
     return figure
 
 
+def conclusion(work):
+    """Right for the wrong reason: your model, and one that your functions train on melodies of ten notes only.
+
+    On ten notes nobody can tell them apart. On five notes the second is often right as well, for ten
+    places back the same note stands again. Right, its layer 2 on a melody of seven notes: it reads
+    nine places back, whatever stands there.
+    """
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
+    lengths = range(4, 11)
+    for (tuned, _), style, color, label in (
+        (_trained(work), "o-", BLUE, "trained on 4 to 10 notes"),
+        (_trained(work, shortest=10), "s--", RED, "trained on 10 notes"),
+    ):
+        shares = []
+        for notes in lengths:
+            tokens, targets, counted, _ = work.melodies((100,), 15, notes, notes)
+            told = work.lm_forward(tuned, _positions(work), tokens)[0].argmax(axis=-1)
+            shares.append((told == targets)[counted].mean())
+        left.plot(lengths, shares, style, color=color, label=label)
+    left.set_ylim(0, 1.05)
+    left.set_xlabel("notes in the melody")
+    left.set_ylabel("share of right predictions")
+    left.legend(fontsize=8, loc="center right")
+    tokens, _, _, _ = _melody(work, 7)
+    _map(right, _tables(work, _trained(work, shortest=10)[0], tokens)[1][0], tokens[0], "trained on 10 notes: layer 2")
+    return figure
+
+
 def souvenir(work):
     """One page to keep: both maps of your model, its loss, and your experiment on it."""
     tuned, falling = _trained(work, 500)
-    tokens, _, _, _ = _melody(work)
-    both = _tables(work, tuned, tokens[:1])
-    figure, panels = plt.subplots(2, 2, figsize=(8.3, 9.0), layout="constrained")
+    tokens, _, _, periods = _melody(work)
+    told = _continued(work, tuned, tokens[0, : periods[0] + 1])
+    both = _tables(work, tuned, tokens)
+    figure, panels = plt.subplots(2, 2, figsize=(8.3, 9.2), layout="constrained")
     for number, (axes, table) in enumerate(zip(panels[0], both, strict=True), start=1):
         _map(axes, table[0], tokens[0], ("layer 1: who stood before me?", "layer 2: what came next last time?")[number - 1])
     panels[1, 0].semilogy(falling, color=BLUE)
@@ -340,5 +476,8 @@ def souvenir(work):
     panels[1, 0].set_ylabel("loss")
     _bars(panels[1, 1], _swap_shares(work, tuned))
     panels[1, 1].tick_params(axis="x", labelsize=7)
-    figure.suptitle("A Transformer of my own, written and trained in numpy")
+    figure.suptitle(
+        f"A Transformer of my own, written and trained in numpy\n{_size(work, tuned)}\n{_sung(told, periods[0] + 1)}",
+        fontsize=11,
+    )
     return figure

@@ -152,7 +152,7 @@ def attention_backward(
     output_gradient: np.ndarray,
     mask: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Yours from problem set 4: the slopes of the loss by queries, keys and values."""
+    """Yours from problem set 4: the gradients of the loss with respect to queries, keys and values."""
     raise RuntimeError("carry your own function over first: python check.py ps6 --carry")
 
 
@@ -310,7 +310,7 @@ ceiling = None  # your answer: "a", "b", "c" or "d"
 eight = None  # your answer: "a", "b", "c" or "d"
 
 
-# --- Question 8: Backward through a norm and a bend (deepen, 6 points, 40 minutes, moderate)
+# --- Question 8: Backward through layer norm and GELU (deepen, 6 points, 40 minutes, moderate)
 
 def layer_norm_backward(
     x: np.ndarray, gain: np.ndarray, upstream: np.ndarray, eps: float = 1e-5
@@ -318,10 +318,10 @@ def layer_norm_backward(
     """Differentiate layer norm by hand.
 
     Forward: normed * gain + shift, with normed = (x - mean) / sqrt(variance + eps) along the last axis; the variance divides
-    by the number of entries. `upstream` holds the slopes of the loss by the output.
+    by the number of entries. `upstream` holds the gradients of the loss with respect to the output.
     x, upstream: shape (..., width). gain: shape (width,).
     Returns (x_gradient, gain_gradient, shift_gradient) of shapes (..., width), (width,) and (width,). Gain and shift are
-    shared by all tokens, so their slopes are sums over all leading axes.
+    shared by all tokens, so their gradients are sums over all leading axes.
     """
     raise NotImplementedError("not done yet")
 
@@ -329,8 +329,8 @@ def layer_norm_backward(
 def gelu_backward(x: np.ndarray, upstream: np.ndarray) -> np.ndarray:
     """Differentiate GELU (the tanh form of problem set 4) by hand.
 
-    x, upstream: the same shape; `upstream` holds the slopes of the loss by gelu(x).
-    Returns the slopes of the loss by x. For x between -100 and 100, nothing overflows.
+    x, upstream: the same shape; `upstream` holds the gradients of the loss with respect to gelu(x).
+    Returns the gradients of the loss with respect to x. For x between -100 and 100, nothing overflows.
     """
     raise NotImplementedError("not done yet")
 
@@ -354,14 +354,14 @@ def lm_forward(model: Model, positions: np.ndarray, tokens: np.ndarray) -> tuple
 def lm_gradients(
     model: Model, positions: np.ndarray, tokens: np.ndarray, targets: np.ndarray, counted: np.ndarray
 ) -> tuple[float, Model]:
-    """Compute the loss of the melody model, and its slopes by every number in the model.
+    """Compute the loss of the melody model, and its gradients with respect to every number in the model.
 
     The loss is the mean, over all places where `counted` is True, of -ln of the probability (softmax of the logits) that the
     model gives to the target.
     model, positions, tokens: as for `lm_forward`. targets: integers of shape (b, n). counted: boolean, the same shape, True
     somewhere.
-    Returns (loss, gradients): a float, and the slopes in the same form as `model`: the same keys, the same shapes. The
-    positions are no part of the model, and get no slopes. Exact up to rounding: no finite differences.
+    Returns (loss, gradients): a float, and the gradients in the same form as `model`: the same keys, the same shapes. The
+    positions are no part of the model, and get no gradients. Exact up to rounding: no finite differences.
     """
     raise NotImplementedError("not done yet")
 
@@ -374,7 +374,7 @@ def train_lm(
     batches: tuple[np.ndarray, np.ndarray, np.ndarray],
     rates: Sequence[float],
 ) -> tuple[Model, np.ndarray]:
-    """Train the melody model: for each batch in turn, compute the slopes and take one step of Adam.
+    """Train the melody model: for each batch in turn, compute the gradients and take one step of Adam.
 
     model, positions: as for `lm_gradients`. batches: (tokens, targets, counted), each of shape (steps, b, n).
     rates: `steps` learning rates; step i uses rates[i]. `adam_step` in the set-up cell takes the step; its first is step 1.
@@ -421,11 +421,12 @@ def map_figure(weights: np.ndarray, labels: Sequence[str]) -> Figure:
 
 # --- Question 13: Predict the swap (deepen, 1 point, 1 minute, easy)
 
-# Layer 2 reads one note with a weight of .95, and the note before that one with .04. You replace the
-# note with .04 by one that is not in the melody. How many of the right predictions survive?
+# In the second round of a melody, layer 2 reads one note with a weight of .98, and the note before it
+# with less than .01. You replace the note before it by one that is not in the melody. How many of the
+# right predictions survive?
 #   "a" nearly all
 #   "b" about half
-#   "c" about one in seven
+#   "c" about one in six
 #   "d" none
 # Any answer earns the point, as long as it is one letter in quotes. Commit to one before you read on.
 guess_swap = None

@@ -3,10 +3,8 @@
 import math
 
 import numpy as np
-import pytest
 
 from autograder.testing import (
-    StudentError,
     array,
     boolean,
     close,
@@ -264,7 +262,7 @@ def test_norm_slopes_by_inputs(student, rng):
 
 @graded("backward_parts", points=1, hint="Gain and shift serve all tokens: add up over the tokens, and over batches.")
 def test_norm_slopes_by_gain_and_shift(student, rng):
-    """The slopes by gain and shift agree with small steps."""
+    """The gradients with respect to gain and shift agree with small steps."""
     x, upstream = rng.normal(size=(2, 2, 3, 5))
     gain, shift, direction = rng.normal(size=(3, 5))
     found = parts(student.layer_norm_backward(x, gain, upstream), 3, name="layer_norm_backward(...)")
@@ -366,6 +364,7 @@ def test_batches_and_short_sequences(student, rng):
     model, positions = drawn_model(rng, layers=1)
     tokens = rng.integers(5, size=(3, 6))
     logits, _ = forward(student, model, positions, tokens)
+    require(np.ptp(logits[0], axis=0).min() > 1e-3, "logits must differ from place to place")
     alone, _ = forward(student, model, positions, tokens[1:2])
     short, _ = forward(student, model, positions, tokens[:, :4])
     close(logits[1:2], alone, atol=rounding(20, 64), name="logits of one sequence of a batch")
@@ -431,43 +430,47 @@ def test_loss_of_one_model(student):
     close(one, LOSS_OF_ONE, atol=1e-6, name="loss with a single counted place")
 
 
-@graded("gradients", points=1, hint="Slope by the logits: probability minus one-hot, over the number of counted places.")
+@graded(
+    "gradients", points=1, hint="With respect to the logits: probability minus one-hot, over the number of counted places."
+)
 def test_slopes_at_the_end(student, rng):
-    """The slopes by unembedding, last gain and last shift agree with small steps."""
+    """The gradients with respect to unembedding, last gain and last shift agree with small steps."""
     along(student, rng, ("unembed", "gain", "shift"), block=0)
 
 
-@graded("gradients", points=1, hint="Through w_2, GELU and w_1; biases collect the slopes of all tokens.")
+@graded("gradients", points=1, hint="Through w_2, GELU and w_1; biases collect the gradients of all tokens.")
 def test_slopes_of_the_feed_forward_network(student, rng):
-    """The slopes by w_1, b_1, w_2 and b_2 of both blocks agree with small steps."""
+    """The gradients with respect to w_1, b_1, w_2 and b_2 of both blocks agree with small steps."""
     along(student, rng, ("w_1", "b_1", "w_2", "b_2"))
 
 
 @graded("gradients", points=1, hint="w_o meets the averaged values; w_v meets the normed tokens. Then the last block first.")
 def test_slopes_of_values_and_output(student, rng):
-    """The slopes by w_v and w_o of both blocks agree with small steps."""
+    """The gradients with respect to w_v and w_o of both blocks agree with small steps."""
     along(student, rng, ("w_v", "w_o"))
 
 
 @graded(
     "gradients",
     points=1,
-    hint="`attention_backward` gives the slopes by queries and keys; both came from the normed tokens.",
+    hint="`attention_backward` gives the gradients with respect to queries and keys; both came from the normed tokens.",
 )
 def test_slopes_of_queries_and_keys(student, rng):
-    """The slopes by w_q and w_k of both blocks agree with small steps."""
+    """The gradients with respect to w_q and w_k of both blocks agree with small steps."""
     along(student, rng, ("w_q", "w_k"))
 
 
 @graded("gradients", points=1, hint="Each norm has its own gain and shift, and its own input.")
 def test_slopes_of_the_norms(student, rng):
-    """The slopes by the gains and shifts of both blocks agree with small steps."""
+    """The gradients with respect to the gains and shifts of both blocks agree with small steps."""
     along(student, rng, ("gain_1", "shift_1", "gain_2", "shift_2"))
 
 
-@graded("gradients", points=1, hint="A note that occurs several times collects slopes from every place: add, do not assign.")
+@graded(
+    "gradients", points=1, hint="A note that occurs several times collects gradients from all places: add, don't assign."
+)
 def test_slopes_of_the_embedding(student, rng):
-    """The slopes by the embedding agree with small steps, and a note that does not occur has none."""
+    """The gradients with respect to the embedding agree with small steps, and a note that does not occur has none."""
     along(student, rng, ("embed",), block=0)
     model, positions = drawn_model(np.random.default_rng(8))
     model["embed"] = np.vstack([model["embed"], np.ones((1, 4))])
@@ -491,7 +494,7 @@ def trained(student, batches, rates, seed=5):
     return model, found[0], array(found[1], shape=(len(rates),), name="losses")
 
 
-@graded("train", points=2, hint="Batch, loss, slopes, one step of Adam with this step's rate; then the next batch.")
+@graded("train", points=2, hint="Batch, loss, gradients, one step of Adam with this step's rate; then the next batch.")
 def test_first_losses(student):
     """The losses of the first five steps have the printed values."""
     _, _, losses = trained(student, lessons(np.random.default_rng(6), 5), [0.05, 0.04, 0.03, 0.02, 0.01])
@@ -522,7 +525,7 @@ def test_size_of_the_first_step(student):
     close(np.median(moves), 0.02, atol=1e-5, name="the median move")
 
 
-@graded("train", points=1, hint="If the loss does not fall, check a slope by small steps before you blame the rate.")
+@graded("train", points=1, hint="If the loss does not fall, check a gradient by small steps before you blame the rate.")
 def test_an_easy_task_is_learned(student):
     """In forty steps the model learns to repeat a note: the loss falls to a tenth."""
     _, _, losses = trained(student, lessons(np.random.default_rng(6), 40), np.full(40, 0.05))
@@ -741,10 +744,7 @@ def with_a_shortcut(queries, keys, values, mask):
 
 
 def verdict(student, exhibit, name):
-    try:
-        return boolean(student.once.is_broken(exhibit), name=f"is_broken({name})")
-    except StudentError as error:
-        pytest.fail(f"is_broken({name}) did not answer: {error}")
+    return boolean(student.once.is_broken(exhibit), name=f"is_broken({name})")
 
 
 def exposes(student, exhibit, name):
