@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import pytest
 
 from autograder.testing import (
     array,
@@ -13,22 +12,13 @@ from autograder.testing import (
     figure,
     graded,
     parts,
+    refuses,
     require,
     rounding,
     same,
     scalar,
     text,
 )
-
-
-def refuses(function, *arguments, name, why):
-    """A call must raise ValueError."""
-    try:
-        function(*arguments)
-    except ValueError:
-        return
-    pytest.fail(f"{name} must raise ValueError: {why}")
-
 
 # ----------------------------------------------------------------------------------------------------------- deletion
 
@@ -65,7 +55,13 @@ def test_deletion_at_the_edges(student, rng):
         changed = values.copy()
         changed[j] = replacement
         close(swapped[j], weights @ values - weights @ changed, atol=rounding(5, 64), name=f"swap effect of item {j}")
-    refuses(student.deletion_effects, np.eye(4)[2], values, name="deletion_effects(one-hot)", why="nothing is left")
+    refuses(
+        student.deletion_effects,
+        np.eye(4)[2],
+        values,
+        name="deletion_effects(one-hot)",
+        why="without its only item an average has nothing left",
+    )
 
 
 # ------------------------------------------------------------------------------------------------------------ leaving
