@@ -214,6 +214,10 @@ def test_examples_needed_at_the_edges(student, rng):
         close(scalar(student.examples_needed(sizes, accuracies, wanted), name=name), expected, atol=1e-9 * 900, name=name)
     steep = student.examples_needed([10, 40], [0.2, 0.8], 0.5)
     close(scalar(steep, name="examples_needed(steep)"), 20.0, atol=1e-9 * 40, name="examples_needed of a steep curve")
+    dip = student.examples_needed([10, 40, 90], [0.5, 0.4, 0.8], 0.5)
+    close(
+        scalar(dip, name="examples_needed(dip)"), 10.0, atol=1e-9 * 90, name="examples_needed of a curve that dips at once"
+    )
     require(student.examples_needed(sizes, accuracies, 0.81) is None, "a level that is never reached must give None")
 
 
