@@ -107,7 +107,7 @@ def test_difference_of_two_averages(student, rng):
     hint="eps of the type that the layer returns: float32 layers round a billion times more coarsely.",
 )
 def test_layers_in_two_precisions(student, rng):
-    """Attention and zeros commute with any order, in both precisions and at any scale. A tilted layer and a reversal do not."""
+    """Attention and zeros commute with any order, in both precisions and at any scale. A tilt and a reversal do not."""
     x = rng.normal(size=(7, 4))
     mix = rng.normal(size=(4, 4))
 

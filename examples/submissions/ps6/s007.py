@@ -143,7 +143,7 @@ def attention_backward(
     output_gradient: np.ndarray,
     mask: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Yours from problem set 4: the slopes of the loss by queries, keys and values."""
+    """Yours from problem set 4: the gradients of the loss with respect to queries, keys and values."""
     raise RuntimeError("carry your own function over first: python check.py ps6 --carry")
 
 
