@@ -593,15 +593,15 @@ def map_figure(weights: np.ndarray, labels: Sequence[str]) -> Figure:
     Returns a matplotlib Figure with one pair of axes beside the colour bar.
     """
     # BEGIN SOLUTION
-    figure = Figure(layout="constrained")
-    axes = figure.subplots()
-    image = axes.imshow(weights, cmap="Greys", vmin=0, vmax=1)
-    axes.set_xticks(range(len(labels)), labels)
-    axes.set_yticks(range(len(labels)), labels)
-    axes.set_xlabel("read")
-    axes.set_ylabel("reads")
-    figure.colorbar(image, label="weight")
-    return figure
+    drawing = Figure(layout="constrained")
+    panel = drawing.subplots()
+    image = panel.imshow(weights, cmap="Greys", vmin=0, vmax=1)
+    panel.set_xticks(range(len(labels)), labels)
+    panel.set_yticks(range(len(labels)), labels)
+    panel.set_xlabel("read")
+    panel.set_ylabel("reads")
+    drawing.colorbar(image, label="weight")
+    return drawing
     # END SOLUTION
 
 

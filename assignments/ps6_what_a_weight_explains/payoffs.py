@@ -415,15 +415,15 @@ def faithfulness(work):
 def bug_museum(work):
     """What your checker says of a right attention and of three broken ones."""
 
-    def attend(q, k, v, mask, power=0.5):
+    def layer(q, k, v, mask, power=0.5):
         a = work.softmax(q @ np.swapaxes(k, -1, -2) / q.shape[-1] ** power, mask)
         return a @ v, a
 
     exhibits = {
-        "right": attend,
-        "divides by d": lambda q, k, v, mask: attend(q, k, v, mask, 1.0),
-        "ignores its mask": lambda q, k, v, mask: attend(q, k, v, np.ones_like(mask)),
-        "off by a millionth": lambda q, k, v, mask: (attend(q, k, v, mask)[0] + 1e-6, attend(q, k, v, mask)[1]),
+        "right": layer,
+        "divides by d": lambda q, k, v, mask: layer(q, k, v, mask, 1.0),
+        "ignores its mask": lambda q, k, v, mask: layer(q, k, v, np.ones_like(mask)),
+        "off by a millionth": lambda q, k, v, mask: (layer(q, k, v, mask)[0] + 1e-6, layer(q, k, v, mask)[1]),
     }
     figure, axes = plt.subplots(figsize=(6, 2.6), layout="constrained")
     axes.axis("off")

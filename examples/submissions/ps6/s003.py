@@ -321,15 +321,15 @@ def previous_mass(weights, periods):
 
 
 def map_figure(weights, labels):
-    figure = Figure(layout='constrained')
-    axes = figure.subplots()
-    image = axes.imshow(weights, cmap='Greys', vmin=0, vmax=1)
-    axes.set_xticks(range(len(labels)), labels)
-    axes.set_yticks(range(len(labels)), labels)
-    axes.set_xlabel('read')
-    axes.set_ylabel('reads')
-    figure.colorbar(image, label='weight')
-    return figure
+    drawing = Figure(layout='constrained')
+    panel = drawing.subplots()
+    image = panel.imshow(weights, cmap='Greys', vmin=0, vmax=1)
+    panel.set_xticks(range(len(labels)), labels)
+    panel.set_yticks(range(len(labels)), labels)
+    panel.set_xlabel('read')
+    panel.set_ylabel('reads')
+    drawing.colorbar(image, label='weight')
+    return drawing
 
 
 guess_swap = "c"
