@@ -9,7 +9,7 @@ from pathlib import Path
 
 import typer
 
-from autograder.commands import authoring, doctor, export, gradebook, grading, pages, receipt, rename, totals
+from autograder.commands import authoring, doctor, export, gradebook, grading, pages, receipt, rename, show, totals
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
 
@@ -22,7 +22,7 @@ def course() -> None:
 COMMANDS = (
     grading.grade,
     grading.regrade,
-    grading.show,
+    show.show,
     totals.totals,
     receipt.receipt,
     rename.rename,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from autograder.course import Course, ProblemSet
@@ -27,6 +27,14 @@ class Standing:
     ungraded: list[str]
     missing: list[str]
     strangers: list[str]
+
+    def of(self, wanted: Callable[[str], bool]) -> Standing:
+        """The same of some students."""
+        return Standing(
+            self.problem_set,
+            [grade for grade in self.grades if wanted(grade.student)],
+            *(list(filter(wanted, students)) for students in (self.ungraded, self.missing, self.strangers)),
+        )
 
     @property
     def unread(self) -> dict[str, int]:

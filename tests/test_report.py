@@ -16,17 +16,24 @@ import pytest
 import typer
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from markupsafe import escape
 from typer.testing import CliRunner
 
 from autograder.commands import pages
+from autograder.commands.show import show
 from autograder.course import load_course
 from autograder.feedback.report import staff_page
 from autograder.feedback.similarity import Pair, similar_pairs
 from autograder.feedback.statistics import FEWEST, by_question, by_test, faults, mistakes
+from autograder.feedback.student import staff_folder, student_page
 from autograder.grades import Grade, grades
+from autograder.intake import Roster
+from autograder.intake.roster import Person
 from autograder.journal import Journal, Stored
 from autograder.record import Look, QuestionScore, Reason
 from autograder.runtime.outcomes import Status
+from autograder.standing import Standing
+from autograder.text import visible
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -52,7 +59,7 @@ def graded(journal: Journal) -> dict[str, Grade]:
 def page(journal: Journal, graded: list[Grade], pairs: list[Pair] | None = None) -> str:
     due = COURSE.listing("ps1").due
     return staff_page(
-        PS1, journal, graded, ungraded=["s404"], pairs=pairs or [], discounted=True, due=due, made=NOW
+        PS1, journal, Standing("ps1", graded, ["s404"], [], []), pairs=pairs or [], discounted=True, due=due, made=NOW
     )  # fmt: skip
 
 
@@ -326,7 +333,109 @@ def test_the_page_is_for_every_reader(opened: Callable[..., Page], width: int, s
     view.context.close()
 
 
+# --- a page per student
+
+
+def own_page(journal: Journal, grade: Grade) -> str:
+    person = Person("Full <b>Name</b>", "A")
+    return student_page(PS1, journal, grade.student, grade, person, made=NOW, report="report.html")
+
+
+def test_a_students_page_shows_the_code_beside_all_that_staff_may_read(journal: Journal, graded: dict[str, Grade]) -> None:
+    html = own_page(journal, graded[MISTAKEN])
+    record = graded[MISTAKEN].stored.record
+    hidden = [
+        verdict for verdict in record.verdicts if verdict.hidden and verdict.status is Status.FAILED and verdict.message
+    ]
+    assert hidden
+    assert all(str(escape(verdict.message)) in html for verdict in hidden)
+    assert all(str(escape(slip.mutant)) in html for question in record.questions for slip in question.slips)
+    # Each line of the file once, with its number.
+    source = journal.source(graded[MISTAKEN].attempt).decode().splitlines()
+    numbers = [int(number) for number in re.findall(r'data-n="(\d+)"', html)]
+    assert len(numbers) == len(set(numbers))
+    assert {number for number, line in enumerate(source, start=1) if line.strip()} <= set(numbers)
+    assert f"../report.html#student-{MISTAKEN}" in html
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (360, "dark")])
+def test_a_students_page_is_for_every_reader_and_obeys_nobody(
+    journal: Journal, graded: dict[str, Grade], browser: Browser, tmp_path: Path, width: int, scheme: Any
+) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python (extra dev) is missing")
+    path = tmp_path / "s001.html"
+    path.write_text(own_page(journal, graded[HOSTILE]), encoding="utf-8")
+    view = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme, bypass_csp=True)
+    requests: list[str] = []
+    view.on("request", lambda request: requests.append(request.url))
+    view.goto(path.as_uri())
+    assert requests == [path.as_uri()]
+    assert view.evaluate("window.hurt") is None
+    assert view.locator("script, iframe, img, b").count() == 0
+    assert view.evaluate("document.documentElement.scrollWidth") == width
+    assert axe.Axe().run(view).response["violations"] == []
+    view.context.close()
+
+
+def test_pages_for_staff_never_lie_where_students_pages_are(tmp_path: Path) -> None:
+    assert staff_folder(tmp_path / "report.html") == tmp_path / "staff"
+    with pytest.raises(ValueError, match="whose pages go to students"):
+        staff_folder(tmp_path / "feedback" / "report.html")
+
+
+def test_everybody_of_the_roster_is_in_the_report(journal: Journal, graded: dict[str, Grade]) -> None:
+    people = {HOSTILE: Person("One", "A"), MISTAKEN: Person("Other", "B"), "s900": Person("Third", "B")}
+    roster = Roster((HOSTILE, MISTAKEN, "s900"), people=people)
+    standing = Standing("ps1", list(graded.values()), ["s404"], ["s900"], [NOTEBOOK])
+    due = COURSE.listing("ps1").due
+    html = staff_page(
+        PS1, journal, standing, roster=roster, pairs=[], discounted=True, due=due, made=NOW, linked=list(graded)
+    )  # fmt: skip
+    rows = {
+        student: re.sub(r"<[^>]+>|\s+", " ", row)
+        for student, row in re.findall(r'(?s)<tr id="student-(\w+)">(.*?)</tr>', html)
+    }
+    assert rows.keys() == {*graded, "s404", "s900"}
+    assert "nothing handed in" in rows["s900"]
+    assert "Third" in rows["s900"]
+    assert "not graded" in rows["s404"]
+    assert graded[MISTAKEN].in_words in rows[MISTAKEN]
+    assert html.count(f'<a href="staff/{MISTAKEN}.html">') >= 2
+    assert "By section" in html
+
+
+def test_intervals_are_those_of_the_textbook(graded: dict[str, Grade]) -> None:
+    students, points = many(graded[MISTAKEN], 60)
+    figures = by_question(PS1, students)[1]
+    shares = points[:, 1] / figures.question.points
+    half = 1.96 * shares.std(ddof=1) / np.sqrt(60)
+    assert figures.interval == pytest.approx((shares.mean() - half, shares.mean() + half))
+    assert figures.discrimination is not None
+    assert figures.discrimination_interval == pytest.approx(
+        np.tanh(np.arctanh(figures.discrimination) + np.array([-1.96, 1.96]) / np.sqrt(57))
+    )
+
+
 # --- the command
+
+
+def test_show_says_why_points_were_lost(
+    graded_for_reading: Path, graded: dict[str, Grade], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    app = typer.Typer()
+    app.command()(show)
+    arguments = [MISTAKEN, "ps1", "--results", str(graded_for_reading)]
+    text = " ".join(CliRunner().invoke(app, [*arguments, "--code"]).output.split())
+    record = graded[MISTAKEN].stored.record
+    failed = [verdict for verdict in record.verdicts if verdict.status is Status.FAILED]
+    assert all(verdict.test in text and " ".join(visible(verdict.message).split()) in text for verdict in failed)
+    assert graded[MISTAKEN].in_words in text
+    assert "def softmax(" in text
+    plain = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).stdout)
+    assert (plain["student"], plain["problem_sets"][0]["grade"]["points"]) == (MISTAKEN, graded[MISTAKEN].points)
+    nobody = CliRunner().invoke(app, ["s999", "ps1", "--results", str(graded_for_reading)])
+    assert (nobody.exit_code, "no attempt of s999 at ps1" in nobody.output) == (2, True)
 
 
 def test_the_command_writes_the_page(graded_for_reading: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -336,6 +445,10 @@ def test_the_command_writes_the_page(graded_for_reading: Path, tmp_path: Path, m
     path = tmp_path / "report.html"
     done = CliRunner().invoke(app, ["ps1", "--results", str(graded_for_reading), "--to", str(path)])
     assert done.exit_code == 0, done.output
-    assert "4 graded" in path.read_text(encoding="utf-8")
+    text = path.read_text(encoding="utf-8")
+    assert "4 graded" in text
+    links = set(re.findall(r'href="(staff/[^"]+)"', text))
+    assert len(links) == 4
+    assert all((tmp_path / link).is_file() for link in links)
     empty = CliRunner().invoke(app, ["ps1", "--results", str(tmp_path)])
     assert (empty.exit_code, "course grade ps1 FOLDER" in empty.output.replace("\n", " ")) == (2, True)

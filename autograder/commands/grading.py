@@ -1,4 +1,4 @@
-"""`course grade`, `course regrade` and `course show`."""
+"""`course grade` and `course regrade`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from autograder.commands.common import (
     Results,
     RosterFile,
     explaining,
-    open_course,
     open_grades,
     open_journal,
     open_problem_set,
@@ -45,7 +44,7 @@ from autograder.journal import Attempt, Journal, Stored
 from autograder.record import to_plain
 from autograder.standing import named, standing
 from autograder.suite_hash import suite_hash
-from autograder.table import changes_table, grades_table, history_table
+from autograder.table import changes_table, grades_table
 
 
 def grade(
@@ -248,25 +247,6 @@ def regrade(
         elif changed:
             out.print(f"it does not count yet; `course regrade {chosen.slug} --apply` applies it", highlight=False)
     raise typer.Exit(NEEDS_YOU if faults else 0)
-
-
-def show(
-    student: Annotated[str, typer.Argument(help="The student, such as s001.")],
-    results: Results = None,
-) -> None:
-    """Show all attempts, gradings and grades of one student."""
-    course = open_course()
-    shown = False
-    for listing in course.settings.problem_sets:
-        chosen = course.problem_set(listing.slug)
-        journal = open_journal(course, chosen, results)
-        with explaining(journal):
-            if journal.attempts(student):
-                own = next((grade for grade in open_grades(course, chosen, journal) if grade.student == student), None)
-                print_sheet(history_table(chosen, journal, student, own, course.zone))
-                shown = True
-    if not shown:
-        refuse(f"no attempt of {student} in {results or course.root / 'results'}")
 
 
 def _revert(problem_set: ProblemSet, journal: Journal, run: int) -> None:

@@ -12,24 +12,33 @@ from autograder.commands.common import (
     Only,
     ProblemSetName,
     Results,
+    RosterFile,
+    Section,
     explaining,
+    in_section,
     open_grades,
     open_journal,
     open_problem_set,
+    open_roster,
     out,
     progress,
     refuse,
+    say,
 )
-from autograder.grades import closes, ungraded
+from autograder.grades import closes
+from autograder.intake.roster import Person
+from autograder.standing import standing
 
 
 def feedback(
     problem_set: ProblemSetName,
     to: Annotated[Path | None, typer.Option(help="Where the pages go; results/<problem set>/feedback if not given.")] = None,
     only: Only = None,
+    section: Section = None,
+    roster: RosterFile = None,
     results: Results = None,
 ) -> None:
-    """Write one HTML page a student, with points, what each test says, and comments.
+    """Write one HTML page per student, with points, what each test says, and comments.
 
     Pages need no network and no script. Explanations of answers are left out until nothing can be earned any more.
     """
@@ -38,7 +47,12 @@ def feedback(
 
     course, chosen = open_problem_set(problem_set)
     journal = open_journal(course, chosen, results)
-    counting = [grade for grade in open_grades(course, chosen, journal) if not only or grade.student in only]
+    known = open_roster(course, roster)
+    wanted = in_section(known, section)
+    every = open_grades(course, chosen, journal)
+    with explaining(journal):
+        now = standing(course, chosen, journal, every, known).of(wanted)
+    counting = [grade for grade in now.grades if not only or grade.student in only]
     missing = sorted(set(only or []) - {grade.student for grade in counting})
     if missing:
         refuse(f"no grade of {', '.join(missing)} in {journal.root}; `course grade {chosen.slug} FOLDER` gives them one")
@@ -52,42 +66,64 @@ def feedback(
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(student_page(chosen, grade, made=made, closes=end), encoding="utf-8")
     out.print(f"{len(counting)} pages: {place}", highlight=False, soft_wrap=True)
+    say(*now.lines())
 
 
 def report(
     problem_set: ProblemSetName,
     to: Annotated[Path | None, typer.Option(help="The page's file; results/<problem set>/report.html if not given.")] = None,
+    section: Section = None,
+    roster: RosterFile = None,
     results: Results = None,
 ) -> None:
-    """Write one HTML page for staff: scores, questions, tests, mistakes, faults, attempts, and code that students share."""
+    """Write one HTML page for staff, with a page per student beside it.
+
+    It has every student of the roster, scores, questions, tests, mistakes, faults, attempts, and code that students share.
+    """
     from autograder.feedback.report import staff_page
     from autograder.feedback.similarity import similar_pairs
+    from autograder.feedback.student import page_name, staff_folder, student_page
 
     course, chosen = open_problem_set(problem_set)
     journal = open_journal(course, chosen, results)
-    counting = open_grades(course, chosen, journal)
+    known = open_roster(course, roster)
+    wanted = in_section(known, section)
+    path = to or journal.root / "report.html"
+    try:
+        staff_folder(path)
+    except ValueError as error:
+        refuse(str(error))
     with explaining(journal):
-        without = ungraded(course, chosen, journal)
+        now = standing(course, chosen, journal, open_grades(course, chosen, journal), known).of(wanted)
+        counting = now.grades
         sources = {grade.student: (grade.attempt.filename, journal.source(grade.attempt)) for grade in counting}
-    if not counting and not without:
+    if not journal.students():
         refuse(f"there are no attempts in {journal.root}; `course grade {chosen.slug} FOLDER` brings them in")
     template = [
-        (path.name, path.read_bytes())
+        (released.name, released.read_bytes())
         for form in (".py", ".ipynb")
-        if (path := course.root / "student_template" / chosen.slug / f"{chosen.assignment.module}{form}").is_file()
+        if (released := course.root / "student_template" / chosen.slug / f"{chosen.assignment.module}{form}").is_file()
     ]
+    made = datetime.datetime.now(datetime.UTC)
+    students = [*(grade.student for grade in counting), *now.ungraded]
     page = staff_page(
         chosen,
         journal,
-        counting,
-        ungraded=without,
+        now,
+        roster=known,
         pairs=similar_pairs(sources, template),
         discounted=bool(template),
         due=course.listing(chosen.slug).due,
-        made=datetime.datetime.now(datetime.UTC),
+        made=made,
+        linked=students,
     )
-    path = to or journal.root / "report.html"
-    with explaining(journal):
-        path.parent.mkdir(parents=True, exist_ok=True)
+    graded = {grade.student: grade for grade in counting}
+    with explaining(journal), progress("writing") as bar:
+        staff_folder(path).mkdir(parents=True, exist_ok=True)
         path.write_text(page, encoding="utf-8")
+        for student in bar.track(students):
+            person = known.person(student) if known else Person()
+            own = student_page(chosen, journal, student, graded.get(student), person, made=made, report=path.name)
+            (path.parent / page_name(student)).write_text(own, encoding="utf-8")
     out.print(f"report: {path}", highlight=False, soft_wrap=True)
+    say(*now.lines(), f"next: {now.next_command}")

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from autograder.feedback.drawing import NO_METADATA
+from autograder.feedback.statistics import QuestionFigures
 
 BINS = 20
 # Stand-ins for colours that only the page knows, as it is light or dark.
@@ -32,6 +33,24 @@ def score_histogram(scores: Sequence[float], possible: float) -> Markup:
         axes.set(xlim=(0, possible), xlabel="points", ylabel="students")
 
     return _chart("scores", draw)
+
+
+def question_shares(questions: Sequence[QuestionFigures]) -> Markup:
+    """The mean share of the points of each question, with its 95 % interval: the hardest stand out at once."""
+    most = max((each.count for each in questions), default=0)
+    # A written answer that some are still waiting for would look harder than it is.
+    known = [(place, each) for place, each in enumerate(questions, start=1) if each.mean is not None and each.count == most]
+
+    def draw(axes: Axes) -> None:
+        for place, each in known:
+            axes.barh(place, 100 * (each.mean or 0), color=_BAR, height=0.7)
+            low, high = (100 * bound for bound in each.interval)
+            axes.plot([low, high], [place, place], color=_MARK, linewidth=2)
+        axes.set_yticks([place for place, _ in known], [f"{place}. {each.question.id}" for place, each in known])
+        axes.set(xlim=(0, 100), xlabel="mean share of the points, %")
+        axes.invert_yaxis()
+
+    return _chart("questions", draw, height=0.9 + 0.32 * len(known))
 
 
 def attempts_over_time(moments: Sequence[datetime.datetime], due: datetime.datetime) -> Markup:
@@ -52,7 +71,7 @@ def attempts_over_time(moments: Sequence[datetime.datetime], due: datetime.datet
     return _chart("attempts", draw)
 
 
-def _chart(name: str, draw: Callable[[Axes], None]) -> Markup:
+def _chart(name: str, draw: Callable[[Axes], None], height: float = 2.8) -> Markup:
     with matplotlib.rc_context(
         {
             "svg.fonttype": "none",
@@ -66,9 +85,9 @@ def _chart(name: str, draw: Callable[[Axes], None]) -> Markup:
             "axes.spines.right": False,
         }
     ):
-        figure = Figure(figsize=(5.6, 2.8), layout="constrained")
+        figure = Figure(figsize=(5.6, height), layout="constrained")
         axes = figure.subplots()
-        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))  # unless `draw` sets its own
         draw(axes)
         file = io.StringIO()
         figure.savefig(file, format="svg", transparent=True, metadata=NO_METADATA)

@@ -7,7 +7,8 @@ import datetime
 import hashlib
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 
 from markupsafe import Markup
@@ -17,8 +18,12 @@ from autograder.feedback import charts
 from autograder.feedback.html import render
 from autograder.feedback.similarity import RUN, Pair
 from autograder.feedback.statistics import FEWEST, by_question, by_test, faults, mistakes
+from autograder.feedback.student import page_name
 from autograder.grades import Grade
+from autograder.intake import Roster
+from autograder.intake.roster import Person
 from autograder.journal import Journal
+from autograder.standing import Standing
 
 MOST_COSTLY, MOST_PAIRS = 10, 100
 
@@ -26,18 +31,20 @@ MOST_COSTLY, MOST_PAIRS = 10, 100
 def staff_page(
     problem_set: ProblemSet,
     journal: Journal,
-    grades: Sequence[Grade],
+    standing: Standing,
     *,
-    ungraded: Sequence[str],
+    roster: Roster | None = None,
     pairs: Sequence[Pair],
     discounted: bool,
     due: datetime.datetime,
     made: datetime.datetime,
+    linked: Collection[str] = (),
 ) -> str:
-    """The page as one HTML document that loads nothing.
+    """The page as one HTML document that loads nothing. The students in `linked` have pages of their own beside it.
 
     `pairs` are the students with shared code; `discounted` says that the template's own was left out of it.
     """
+    grades = standing.grades
     script = files("autograder.feedback").joinpath("templates", "sort.js").read_text(encoding="utf-8")
     attempts = {student: journal.attempts(student) for student in journal.students()}
     moments = [attempt.moment for own in attempts.values() for attempt in own]
@@ -59,7 +66,13 @@ def staff_page(
         tests=by_test(grades),
         mistakes=mistakes(grades),
         faults=faults((student, journal.records(student)) for student in attempts),
-        ungraded=ungraded,
+        ungraded=standing.ungraded,
+        missing=standing.missing,
+        students=_students(standing, roster, attempts),
+        sections=_sections(grades, roster),
+        shares=charts.question_shares(by_question(problem_set, grades)) if grades else "",
+        linked=frozenset(linked),
+        page_name=page_name,
         look=[(grade.student, look) for grade in grades if (look := grade.stored.record.look_lines)],
         attempts=attempts,
         counts=sorted(Counter(map(len, attempts.values())).items()),
@@ -76,6 +89,55 @@ def staff_page(
         script=Markup(script),
         script_hash="sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
+
+
+@dataclass(frozen=True)
+class StudentRow:
+    """One student of the roster, or one who handed in without being in it; `state` says why there is no grade."""
+
+    student: str
+    person: Person
+    grade: Grade | None
+    attempts: int
+    state: str
+
+
+def _students(standing: Standing, roster: Roster | None, attempts: Mapping[str, Sequence[object]]) -> list[StudentRow]:
+    graded = {grade.student: grade for grade in standing.grades}
+    states = {**dict.fromkeys(standing.ungraded, "not graded"), **dict.fromkeys(standing.missing, "nothing handed in")}
+    return [
+        StudentRow(
+            student,
+            roster.person(student) if roster else Person(),
+            graded.get(student),
+            len(attempts.get(student, ())),
+            states.get(student, ""),
+        )
+        for student in sorted({*graded, *states})
+    ]
+
+
+@dataclass(frozen=True)
+class SectionRow:
+    """One section: its students with a grade, and their mean and median points."""
+
+    name: str
+    count: int
+    mean: float
+    median: float
+
+
+def _sections(grades: Sequence[Grade], roster: Roster | None) -> list[SectionRow]:
+    """Empty where the roster has no two sections."""
+    points: dict[str, list[float]] = defaultdict(list)
+    for grade in grades:
+        points[roster.person(grade.student).section if roster else ""].append(grade.points)
+    if len(points) < 2:
+        return []
+    return [
+        SectionRow(name or "none", len(own), statistics.fmean(own), statistics.median(own))
+        for name, own in sorted(points.items())
+    ]
 
 
 def _costly(grades: Sequence[Grade]) -> list[tuple[str, float, int]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,13 +17,16 @@ from autograder.runtime.outcomes import Status
 
 # With fewer students a correlation is mostly noise: at 20 its standard error is about 0.2.
 FEWEST = 20
+CONFIDENT = 1.96  # standard errors on both sides of 95 % of a normal distribution
 
 
 @dataclass(frozen=True)
 class QuestionFigures:
     """How a question went. `mean` is the mean share of its points; `discrimination` its correlation with all the others.
 
-    Both are `None` where too few students have points for it, or where all have the same.
+    Both are `None` where too few students have points for it, or where all have the same. With 95 % confidence, as if the
+    class were a sample, the mean share lies in `interval` (1.96 standard errors), and the discrimination in
+    `discrimination_interval` (Fisher's transformation).
     """
 
     question: Question
@@ -32,6 +36,8 @@ class QuestionFigures:
     none: int
     undone: int
     discrimination: float | None
+    interval: tuple[float, float] = (0.0, 1.0)
+    discrimination_interval: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -89,6 +95,7 @@ def by_question(problem_set: ProblemSet, grades: Sequence[Grade]) -> list[Questi
         own = [points for points in shares if question.id in points]
         scores = [points[question.id] for points in own]
         rest = [sum(points.values()) - points[question.id] for points in own]
+        correlation = _correlation(scores, rest)
         figures.append(
             QuestionFigures(
                 question=question,
@@ -97,7 +104,9 @@ def by_question(problem_set: ProblemSet, grades: Sequence[Grade]) -> list[Questi
                 full=sum(score == question.points for score in scores),
                 none=sum(score == 0 for score in scores),
                 undone=sum(_is_undone(grade, question.id) for grade in grades),
-                discrimination=_correlation(scores, rest),
+                discrimination=correlation,
+                interval=_mean_interval([score / question.points for score in scores]),
+                discrimination_interval=_correlation_interval(correlation, len(scores)),
             )
         )
     return figures
@@ -112,6 +121,22 @@ def _correlation(some: Sequence[float], others: Sequence[float]) -> float | None
     if len(some) < FEWEST or len(set(some)) == 1 or len(set(others)) == 1:
         return None
     return statistics.correlation(some, others)
+
+
+def _mean_interval(shares: Sequence[float]) -> tuple[float, float]:
+    """The mean with 95 % confidence, within 0 and 1; all of it if there are fewer than two values."""
+    if len(shares) < 2:
+        return 0.0, 1.0
+    mean, half = statistics.fmean(shares), CONFIDENT * statistics.stdev(shares) / math.sqrt(len(shares))
+    return max(0.0, mean - half), min(1.0, mean + half)
+
+
+def _correlation_interval(correlation: float | None, count: int) -> tuple[float, float] | None:
+    """A correlation with 95 % confidence: its inverse hyperbolic tangent is nearly normal, with variance 1/(count - 3)."""
+    if correlation is None or abs(correlation) >= 1 - 1e-12 or count <= 3:
+        return None
+    middle, half = math.atanh(correlation), CONFIDENT / math.sqrt(count - 3)
+    return math.tanh(middle - half), math.tanh(middle + half)
 
 
 def by_test(grades: Sequence[Grade]) -> list[TestFigures]:

@@ -19,6 +19,7 @@ from autograder.authoring.frame import banners, count
 from autograder.course import Course, ProblemSet
 from autograder.grades import Grade
 from autograder.journal import Journal
+from autograder.pieces import cells_of, pieces_of
 from autograder.platforms.targets.nbgrader import answer_cell, course_id, grade_cell, marks
 from autograder.record import Record, Verdict
 from autograder.runtime.outcomes import Status
@@ -90,8 +91,10 @@ def grading_notebook(
 ) -> bytes:
     """The notebook for a submission and its record. The same input gives the same bytes."""
     titles = banners(problem_set)
-    code = _cells(filename, source)
-    pieces = _pieces(problem_set, code)
+    code = cells_of(filename, source)
+    pieces: dict[str, list[str]] = {}
+    for piece in pieces_of(problem_set, code):
+        pieces.setdefault(piece.question, []).extend(piece.lines)
     cells = [_heading("title", f"# {problem_set.assignment.title}")]
     for question in problem_set.assignment.questions:
         name = answer_cell(question)
@@ -112,7 +115,7 @@ def grading_notebook(
             cells.append(_code(name, text, {"nbgrader": own, "magics_language": "text"}))
         else:
             own = marks(name, points=None, solution=True)
-            cells.append(_code(name, pieces.get(question.id, GONE), {"nbgrader": own}))
+            cells.append(_code(name, "\n".join(pieces.get(question.id, [])).strip() or GONE, {"nbgrader": own}))
             said = f"{scored.score if scored else 0:g} of {question.points:g} points\n"
             said += "".join(_said(record, verdict) for verdict in record.verdicts_of(question.id))
             own = marks(grade_cell(question), points=question.points, solution=False)
@@ -165,31 +168,3 @@ def _shown(text: str) -> str:
     """A text without characters that cannot be seen, and not longer than a person reads."""
     cut = "" if len(text) <= MAX_TEXT else "\n[cut here: the text is longer]"
     return visible(text[:MAX_TEXT]) + cut
-
-
-def _cells(filename: str, source: bytes) -> list[tuple[str, str]]:
-    """The code of a submission as text: its cells with their names, or one without a name."""
-    text = source.decode("utf-8", "replace")
-    if filename.endswith(".ipynb"):
-        try:
-            return [
-                (str(cell.get("id", "")), "".join(cell["source"]))
-                for cell in json.loads(text)["cells"]
-                if cell["cell_type"] == "code"
-            ]
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            pass
-    return [("", text)]
-
-
-def _pieces(problem_set: ProblemSet, code: list[tuple[str, str]]) -> dict[str, str]:
-    """The answers that can be told by the template's own marks: a cell's name, or the heading above a module's stub."""
-    by_cell = {answer_cell(question): question.id for question in problem_set.assignment.questions}
-    by_heading = {f"# --- {title}": name for name, title in banners(problem_set).items()}
-    pieces: dict[str, list[str]] = {}
-    for name, text in code:
-        current = by_cell.get(name, "")
-        for line in text.splitlines():
-            current = by_heading.get(line.strip(), current)
-            pieces.setdefault(current, []).append(line)
-    return {name: "\n".join(lines).strip() for name, lines in pieces.items() if name}

@@ -1,4 +1,6 @@
 for (const table of document.querySelectorAll("table.sortable")) {
+  for (const row of table.tBodies[0].rows)
+    for (const cell of row.cells) cell.dataset.label = table.tHead.rows[0].cells[cell.cellIndex].textContent.trim();
   for (const header of table.tHead.rows[0].cells) {
     const button = document.createElement("button");
     button.type = "button";
