@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -151,3 +152,49 @@ def test_a_students_own_run_says_so(tmp_path: Path) -> None:
     assert "before you hand in: line 1: the grader has no `nowhere_at_all`" in answer.stdout
     assert "before you hand in: line 2: the grader has no '/Users/me/table.csv'" in answer.stdout
     assert answer.stdout.count("No module named 'nowhere_at_all'") == 1
+
+
+# What Windows lacks, taken away after the libraries, which know it, are loaded; then a student's commands.
+ON_WINDOWS = """
+import os, signal, sys
+import numpy, matplotlib.pyplot, pytest, IPython.core.interactiveshell, _pytest.capture, _pytest.faulthandler
+for name in ("fcntl", "resource", "pwd", "grp", "termios", "tty", "pty", "syslog", "posix"):
+    sys.modules[name] = None
+for name in ("setitimer", "SIGALRM", "SIGPROF", "alarm"):
+    delattr(signal, name)
+for name in ("fork", "getuid", "geteuid", "getgid", "chown", "mkfifo", "register_at_fork"):
+    delattr(os, name)
+sys.path.insert(0, ".")
+from autograder.kit import carry, command, embedded, exchange, fresh, race, submit, update
+assert command.main(["ps4"]) == 1
+assert command.main(["ps1", "softmax"]) == 0
+assert command.main(["ps1", "mix", "--form", "notebook"]) == 1
+assert command.main(["ps1", "softmax", "--hint", "1"]) == 0
+assert command.main(["ps1", "--draw", "softmax"]) == 0
+assert submit.main(["ps4"]) == 2
+assert submit.main(["ps1", "--to", "in box"]) == 0
+assert update.main([sys.argv[1], "--check"]) == 0
+"""
+
+
+@pytest.mark.slow
+def test_a_student_on_windows_meets_nothing_that_is_not_there(tmp_path: Path) -> None:
+    template = tmp_path / "a student" / "my course"
+    shutil.copytree(ROOT / "student_template", template)
+    release = shutil.make_archive(str(tmp_path / "release"), "zip", template)
+    solution = next((ROOT / "solutions").glob("ps1_*.py"))
+    # As git leaves a working tree there.
+    for path in template.rglob("*"):
+        if path.suffix in {".py", ".json", ".ini", ".md", ".ipynb", ".txt"}:
+            path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    (template / "ps1" / "ps1.py").write_bytes(solution.read_bytes().replace(b"\n", b"\r\n"))
+    (template / "in box").mkdir()
+    answer = subprocess.run(
+        [sys.executable, "-c", ON_WINDOWS, release], cwd=template, capture_output=True, check=False, timeout=300,
+        env={**os.environ, "PYTHONIOENCODING": "cp1252", "PYTHONPATH": ""},
+    )  # fmt: skip
+    said = answer.stdout.decode("cp1252")
+    assert answer.returncode == 0, said + answer.stderr.decode("cp1252")
+    assert "What dividing by ?d prevents" in said, "the console has no root sign"
+    assert "neither ps4.py nor ps4.ipynb has been begun" in said
+    assert "Delivered: in box" in said

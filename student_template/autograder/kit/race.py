@@ -18,7 +18,8 @@ from typing import Any
 
 import matplotlib
 
-from autograder.kit.folder import find_work, read_description
+from autograder.kit.console import tolerate_missing_signs
+from autograder.kit.folder import find_folder, find_work, read_description
 from autograder.kit.payoff import NoPayoff, Work, payoffs_module
 from autograder.runtime import loading
 
@@ -40,7 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """The command. Returns 0 if the race was run, 2 if there is none or a function is missing."""
     parser = argparse.ArgumentParser(prog="python -m autograder.kit.race", description="Race your functions.")
     parser.add_argument("problem_set", help="its folder, such as ps5")
-    folder = Path(parser.parse_args(arguments).problem_set)
+    folder = find_folder(parser.parse_args(arguments).problem_set)
+    tolerate_missing_signs()
     try:
         race = getattr(payoffs_module(folder), "RACE", None)
         if race is None:
