@@ -44,8 +44,8 @@ Every problem set comes in two forms. Use the one you like, and leave the other 
   all problem sets. In VS Code, open this folder: the test view lists every public test;
 - a **notebook**: start `jupyter lab` and open `ps1/ps1.ipynb`; `check("softmax")` tests one question.
 
-To see what attention does before you write it, open `explorer.html` in a browser: six views to play with. The lessons link to
-them.
+To see what attention does before you write it, open `explorer.html` in a browser: six views to play with. The lessons
+link to them.
 
 Three hints are folded below each question, from a direction to almost the answer. Some questions end with a drawing of what
 your own functions do.
@@ -109,8 +109,8 @@ Your own run and the grader's do the same, if you keep three rules:
   in Jupyter. A line of a module that fails costs only itself, and so does a missing package or file in a cell.
 - Your functions get their arguments read-only, are called twice, and must give the same answer both times.
 
-If this folder is a repository on GitHub, such as one of GitHub Classroom, each push that changes a problem set tests it there
-and reports the points, question by question.
+If this folder is a repository on GitHub, such as one of GitHub Classroom, each push that changes a problem set tests it
+there and reports the points, question by question.
 
 The folder `autograder` checks your work. The same code runs when you hand in, so nothing is gained by changing it.
 """
