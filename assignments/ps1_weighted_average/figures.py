@@ -177,9 +177,9 @@ def hull() -> Figure:
     average = np.array(_values("D3-1")["weights"]) @ CORNERS
     projected = average @ PROJECTION
     axes.plot(*average, "D", color="black")
-    axes.annotate("the average $.1 v_1 + .3 v_2 + .6 v_3$", average, (24, 0), textcoords="offset points")
+    axes.annotate("the average .1 $v_1$ + .3 $v_2$ + .6 $v_3$", average, (24, 0), textcoords="offset points")
     for name, point, offset in (
-        ("$v_1 - v_2$", a - b, (10, 5)),
+        ("$v_1 - v_2$", a - b, (-20, -18)),
         ("$-v_1$", -a, (10, -4)),
         ("the average, projected", projected, (12, 2)),
     ):
