@@ -157,8 +157,8 @@ def heads(work):
     for head, (axes, table) in enumerate(zip(panels, weights, strict=True)):
         image = axes.imshow(table, cmap="Greys", vmin=0, vmax=1)
         axes.set_title(f"head {head}")
-        axes.set_xlabel("token read")
-    panels[0].set_ylabel("token that reads")
+        axes.set_xlabel("key")
+    panels[0].set_ylabel("query")
     figure.colorbar(image, ax=panels, label="weight")
     return figure
 
@@ -192,8 +192,8 @@ def two_relations(work):
         weights = work.softmax((tokens @ w_q[:, own]) @ (tokens @ w_k[:, own]).T / np.sqrt(k))
         image = axes.imshow(weights, cmap="Greys", vmin=0, vmax=1)
         axes.set_title(f"head {head}: offset {offset}")
-        axes.set_xlabel("place read")
-    panels[0].set_ylabel("place that reads")
+        axes.set_xlabel("place of the key")
+    panels[0].set_ylabel("place of the query")
     figure.colorbar(image, ax=panels, label="weight")
     figure.suptitle(
         f"one head cannot get below an error of {work.one_head_floor(symbols):.2f} with {symbols} symbols", fontsize=10

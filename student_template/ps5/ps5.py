@@ -365,8 +365,8 @@ def blocked_attention(
     Scores between -1e4 and 1e4 must not overflow. Returns (m, value_width).
     Raises ValueError if causal is True and m differs from n.
 
-    Source: D3-4 (the table), D1-17 (its arithmetic stays); blocks as in FlashAttention
-        (Dao et al. 2022).
+    Source: D3, one weight for each ordered pair; D1, "The price: quadratic sequence
+    length"; blocks as in FlashAttention (Dao et al. 2022).
     """
     raise NotImplementedError("not done yet")
 
