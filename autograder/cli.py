@@ -9,7 +9,7 @@ from pathlib import Path
 
 import typer
 
-from autograder.commands import authoring, doctor, export, gradebook, grading, pages, receipt, rename, show, totals
+from autograder.commands import authoring, doctor, export, gradebook, grading, pages, read, receipt, rename, show, totals
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
 
@@ -27,6 +27,7 @@ COMMANDS = (
     receipt.receipt,
     rename.rename,
     gradebook.gradebook,
+    read.read,
     pages.feedback,
     pages.report,
     export.export,

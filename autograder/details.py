@@ -35,7 +35,7 @@ def details(problem_set: ProblemSet, grade: Grade, pieces: Sequence[Piece] = ())
         if comment := grade.comments.get(question.id):
             yield from _indented(f"comment: {comment}", 2)
         for piece in pieces:
-            if piece.question == question.id:
+            if piece.question == question.id and not piece.is_blank:
                 yield Text(f"  code, {f'cell {piece.cell}, ' if piece.cell else ''}from line {piece.first_line}:", "dim")
                 for number, line in enumerate(piece.lines, start=piece.first_line):
                     yield Text(f"  {number:>4} {visible(line)}")

@@ -140,6 +140,21 @@ def sync(
     return Synced(changed, {name: count for name, count in waiting.items() if count})
 
 
+def give(url: str, course: Course, problem_set: ProblemSet, given: Mapping[tuple[str, str], Manual]) -> None:
+    """Write points and comments of people, by student and question, as formgrader would; the students are in it already."""
+    with _opened(url, course) as (api, book):
+        cells, notebooks = _cells(api, book, problem_set), _notebooks(api, book, problem_set)
+        points = _Rows(book.db, api.Grade, _CELL, ("needs_manual_grade", *_GIVEN), among=cells.points)
+        comments = _Rows(book.db, api.Comment, _CELL, ("manual_comment",), among=cells.comment)
+        for (student, question), manual in given.items():
+            own = notebooks[student]
+            points.put((own, cells.points[question]), {"manual_score": manual.points, "needs_manual_grade": False})
+            comments.put((own, cells.comment[question]), {"manual_comment": manual.comment or None})
+        points.write()
+        comments.write()
+        book.db.commit()
+
+
 _GIVEN = ("manual_score", "extra_credit")
 _CELL = ("notebook_id", "cell_id")
 

@@ -12,6 +12,8 @@ from autograder.authoring.frame import banners
 from autograder.course import ProblemSet
 from autograder.platforms.targets.nbgrader import answer_cell
 
+_HEADING = "# --- "
+
 
 @dataclass(frozen=True)
 class Piece:
@@ -21,6 +23,10 @@ class Piece:
     cell: str
     first_line: int
     lines: tuple[str, ...]
+
+    @property
+    def is_blank(self) -> bool:
+        return not any(line.strip() for line in self.lines)
 
 
 def cells_of(filename: str, source: bytes) -> list[tuple[str, str]]:
@@ -44,12 +50,14 @@ def pieces_of(problem_set: ProblemSet, cells: Sequence[tuple[str, str]], *, by_d
     With `by_definition`, a question whose marks are gone has the definitions of its names.
     """
     by_cell = {answer_cell(question): question.id for question in problem_set.assignment.questions}
-    by_heading = {f"# --- {title}": name for name, title in banners(problem_set).items()}
+    headings = {name: f"{_HEADING}{title}" for name, title in banners(problem_set).items()}
     owners = []
     for name, text in cells:
         current = by_cell.get(name, "")
-        for line in text.splitlines():
-            current = by_heading.get(line.strip(), current)
+        for line in map(str.strip, text.splitlines()):
+            if line.startswith(_HEADING):
+                # The template breaks long headings, so a line may be the beginning of one.
+                current = next((question for question, heading in headings.items() if heading.startswith(line)), current)
             owners.append(current)
     if by_definition:
         owners = _with_definitions(problem_set, cells, owners)
@@ -59,7 +67,7 @@ def pieces_of(problem_set: ProblemSet, cells: Sequence[tuple[str, str]], *, by_d
         for owner, group in itertools.groupby(numbered, key=lambda entry: entry[0]):
             lines = list(group)
             pieces.append(Piece(owner, name, lines[0][1], tuple(line for _, _, line in lines)))
-    return [piece for piece in pieces if any(line.strip() for line in piece.lines)]
+    return pieces
 
 
 def _with_definitions(problem_set: ProblemSet, cells: Sequence[tuple[str, str]], owners: Sequence[str]) -> list[str]:

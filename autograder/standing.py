@@ -62,7 +62,7 @@ class Standing:
     @property
     def next_command(self) -> str:
         """The command that brings a grader further."""
-        return f"course {'gradebook' if self.unread else 'feedback'} {self.problem_set}"
+        return f"course {'read' if self.unread else 'feedback'} {self.problem_set}"
 
 
 def standing(

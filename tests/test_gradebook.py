@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import datetime
 import functools
+import io
 import os
 import shutil
 import subprocess
@@ -28,11 +30,12 @@ from typer.testing import CliRunner
 
 from autograder.commands.gradebook import gradebook as gradebook_command
 from autograder.course import Course, ProblemSet, load_course
-from autograder.gradebook import GradebookError, gradebook_url, manual_scores, sync
+from autograder.gradebook import GradebookError, give, gradebook_url, manual_scores, sync
 from autograder.grades import Grade, Manual, grade
 from autograder.intake.submission import Submission
 from autograder.journal import Attempt, Journal, Stored
 from autograder.platforms.formgrader import grading_notebook
+from autograder.reading import essays, from_csv, to_csv
 from autograder.record import Record
 from tests.support import records
 from tests.support.browsing import TOKEN, jupyter_server, tab_of
@@ -77,6 +80,61 @@ def record(problem_set: ProblemSet, scores: Scores, answer: str = "", fault: str
     said = {"hidden": True, "message": "said to staff", "safe": "said to all"}
     verdicts = [records.verdict(f"test_{question.id}", question.id, **said) for question in tested]
     return records.record(questions, verdicts, fault=fault)
+
+
+ESSAY = '=Because ‘it’ says so,\nand "so" does everybody.'
+
+
+def spreadsheet(content: bytes, path: Path, **cells: str) -> Path:
+    """The file as a reader saves it: the cells of every row changed."""
+    rows = list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline="")))
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows({**row, **cells} for row in rows)
+    return path
+
+
+def test_essays_go_out_anonymous_and_come_back_with_points_and_comments(
+    url: str, course: Course, problem_set: ProblemSet, tmp_path: Path
+) -> None:
+    students = [made(course, problem_set, f"s{number:03d}", {"mix": 2.0}, ESSAY) for number in range(3)]
+    sync(url, course, problem_set, [*students, made(course, problem_set, "s009", {"mix": 2.0})])
+    out = to_csv(answers := essays(problem_set, students))
+    assert len(answers) == 3
+    assert not any(each.student.encode() in out for each in students)
+    returned = from_csv(spreadsheet(out, tmp_path / "back.csv", points="3,5", comment="Good."), answers)
+    assert (len(returned.given), returned.problems, returned.unread) == (3, [], 0)
+    give(url, course, problem_set, returned.given)
+    manual = manual_scores(url, course, problem_set)
+    assert manual == {each.student: {"causation": Manual(3.5, "Good.")} for each in students}
+    # A second time, nothing is left to save; and nobody waits any more.
+    again = [made(course, problem_set, each.student, {"mix": 2.0}, ESSAY, manual=manual[each.student]) for each in students]
+    assert from_csv(tmp_path / "back.csv", essays(problem_set, again)).given == {}
+    assert sync(url, course, problem_set, again).waiting == {}
+
+
+@pytest.mark.parametrize(
+    ("cells", "now", "problem"),
+    [
+        ({"points": "5.5"}, Manual(), "'5.5' is not between 0 and 5"),
+        ({"points": "-1"}, Manual(), "'-1' is not between 0 and 5"),
+        ({"points": "nan"}, Manual(), "'nan' is not between 0 and 5"),
+        ({"points": "much"}, Manual(), "'much' is not between 0 and 5"),
+        ({"points": "3", "key": "k123"}, Manual(), "k123 is no answer of today"),
+        ({"points": "3"}, Manual(2.0), "somebody gave 2 points meanwhile"),
+        ({"points": "3"}, Manual(3.0), ""),
+        ({"points": "3"}, Manual(None, "hm"), ""),
+    ],
+)
+def test_what_may_not_be_saved_is_said_and_changes_nothing(
+    course: Course, problem_set: ProblemSet, tmp_path: Path, cells: dict[str, str], now: Manual, problem: str
+) -> None:
+    out = to_csv(essays(problem_set, [made(course, problem_set, "s001", {"mix": 2.0}, ESSAY)]))
+    meanwhile = made(course, problem_set, "s001", {"mix": 2.0}, ESSAY, manual={"causation": now})
+    returned = from_csv(spreadsheet(out, tmp_path / "back.csv", **cells), essays(problem_set, [meanwhile]))
+    assert [problem in each for each in returned.problems] == ([True] if problem else [])
+    assert bool(returned.given) == (not problem and now.points is None)
 
 
 def saying(record: Record, message: str) -> Record:

@@ -41,7 +41,7 @@ def test_everybody_stands_somewhere(tmp_path: Path, roster_file: Path) -> None:
         "not in the roster: s009",
         "to read: 1 written answer to note",
     ]
-    assert now.next_command == "course gradebook tiny"
+    assert now.next_command == "course read tiny"
     assert standing(TINY, TINY_SET, journal, [], None).next_command == "course feedback tiny"
 
 

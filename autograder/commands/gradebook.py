@@ -20,8 +20,31 @@ from autograder.commands.common import (
     refuse,
     say_waiting,
 )
-from autograder.gradebook import gradebook_url, manual_scores, sync
+from autograder.course import Course, ProblemSet
+from autograder.gradebook import Synced, gradebook_url, manual_scores, sync
 from autograder.grades import closes, grades, ungraded
+from autograder.journal import Journal
+
+
+def bring_up_to_date(
+    course: Course, problem_set: ProblemSet, journal: Journal, place: Path, url: str
+) -> tuple[int, list[str], Synced]:
+    """Fill gradebook and notebooks; how many students have a grade, for whom the grader failed, and what was written."""
+    # Imported here: it loads what makes notebooks, which takes seconds.
+    from autograder.platforms.formgrader import stale_pages, write_config
+
+    counting = grades(course, problem_set, journal, manual_scores(url, course, problem_set))
+    failed = ungraded(course, problem_set, journal)
+    # nbgrader makes pages for students of these notebooks, so they hold no model answer before.
+    is_closed = datetime.datetime.now(datetime.UTC) > closes(course, problem_set.slug)
+    model_answers = problem_set.model_answers() if is_closed else {}
+    pages = stale_pages(place, problem_set, journal, counting, model_answers=model_answers)
+    changed = {(page.student, question) for page in pages for question in page.changed}
+    done = sync(url, course, problem_set, counting, failed=failed, changed_answers=changed)
+    for page in pages:
+        page.write()
+    write_config(place, course)
+    return len(counting), failed, done
 
 
 def gradebook(
@@ -45,20 +68,8 @@ def gradebook(
     if not journal.students():
         refuse(f"there are no attempts in {journal.root}; `course grade {chosen.slug} FOLDER` brings them in")
     with explaining(journal), journal.locked(say_waiting):
-        # Imported here: it loads what makes notebooks, which takes seconds.
-        from autograder.platforms.formgrader import stale_pages, write_config
-
-        counting = grades(course, chosen, journal, manual_scores(url, course, chosen))
-        failed = ungraded(course, chosen, journal)
-        # nbgrader makes pages for students of these notebooks, so they hold no model answer before.
-        is_closed = datetime.datetime.now(datetime.UTC) > closes(course, chosen.slug)
-        pages = stale_pages(place, chosen, journal, counting, model_answers=chosen.model_answers() if is_closed else {})
-        changed = {(page.student, question) for page in pages for question in page.changed}
-        done = sync(url, course, chosen, counting, failed=failed, changed_answers=changed)
-        for page in pages:
-            page.write()
-        write_config(place, course)
-    out.print(f"{len(counting)} students in the gradebook, {done.changed} brought up to date", highlight=False)
+        count, failed, done = bring_up_to_date(course, chosen, journal, place, url)
+    out.print(f"{count} students in the gradebook, {done.changed} brought up to date", highlight=False)
     for question, count in done.waiting.items():
         out.print(f"  {question}: {count} to grade by hand", highlight=False)
     if done.waiting:

@@ -125,7 +125,7 @@ def _answer(question: Question, grade: Grade, pieces: Sequence[Piece]) -> Answer
 
 def _blocks(pieces: Sequence[Piece]) -> list[Block]:
     blocks, room = [], MAX_LINES
-    for piece in pieces:
+    for piece in (piece for piece in pieces if not piece.is_blank):
         lines = [
             Line(number, text if len(text) <= MAX_WIDTH else f"{text[:MAX_WIDTH]}…")
             for number, text in enumerate(piece.lines[:room], start=piece.first_line)

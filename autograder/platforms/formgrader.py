@@ -115,7 +115,9 @@ def grading_notebook(
             cells.append(_code(name, text, {"nbgrader": own, "magics_language": "text"}))
         else:
             own = marks(name, points=None, solution=True)
-            cells.append(_code(name, "\n".join(pieces.get(question.id, [])).strip() or GONE, {"nbgrader": own}))
+            cells.append(
+                _code(name, "\n".join(pieces[question.id]).strip() if question.id in pieces else GONE, {"nbgrader": own})
+            )
             said = f"{scored.score if scored else 0:g} of {question.points:g} points\n"
             said += "".join(_said(record, verdict) for verdict in record.verdicts_of(question.id))
             own = marks(grade_cell(question), points=question.points, solution=False)
