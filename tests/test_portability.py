@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 
 from autograder.kit.portability import Grader, newer_syntax, warnings_for
+from autograder.runtime import loading
+from autograder.testing.errors import Stopped
+from autograder.testing.student import LocalRunner, Student
 
 ROOT = Path(__file__).resolve().parents[1]
 GRADER = Grader("3.11", ["numpy", "matplotlib", "ipython"], ["numpy", "matplotlib", "mpl_toolkits", "IPython", "PIL"])
@@ -152,6 +155,17 @@ def test_a_students_own_run_says_so(tmp_path: Path) -> None:
     assert "before you hand in: line 1: the grader has no `nowhere_at_all`" in answer.stdout
     assert "before you hand in: line 2: the grader has no '/Users/me/table.csv'" in answer.stdout
     assert answer.stdout.count("No module named 'nowhere_at_all'") == 1
+
+
+def test_a_function_that_hangs_is_stopped_where_signals_have_no_timers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("signal.setitimer")
+    namespace, report = loading.load("ps1.py", b"def f():\n    while True: pass\ndef g(): return 1\n")
+    student = Student(LocalRunner(namespace, report, seconds=0.2))
+    with pytest.raises(Stopped, match=r"`f` did not finish within 0\.2 s"):
+        student.f()
+    assert student.g() == 1
+    _, report = loading.load("ps1.py", b"while True: pass\n", seconds=0.2)
+    assert [problem["type"] for problem in report["problems"]] == ["TimeUp"]
 
 
 # What Windows lacks, taken away after the libraries, which know it, are loaded; then a student's commands.
