@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-SECONDS = 0.2
+SECONDS = 0.1
 
 
 def changes(paths: Sequence[Path]) -> Iterator[None]:

@@ -15,9 +15,10 @@ class TimeUp(BaseException):
 
 
 class time_limit:
-    """Raises `TimeUp` in the running code after `seconds`, where the platform has timers; the host has its own deadline.
+    """Raises `TimeUp` in the running code after `seconds`; the host has its own deadline.
 
-    A context manager as a class: entered for every call, a generator would cost more than the timer.
+    Where there are no timers with signals, as on Windows or outside the main thread, another thread raises it, between two
+    instructions of Python. A context manager as a class: entered for every call, a generator would cost more than the timer.
     """
 
     _for_good = False
@@ -48,7 +49,11 @@ class time_limit:
         raise TimeUp(f"did not finish within {WAITING_SHARE * seconds:g} s, with less than {seconds:g} s of CPU time")
 
     def __enter__(self) -> None:
-        if self._works:
+        if not self._works:
+            self._timer = threading.Timer(self._own, interrupt, [threading.get_ident(), _time_up(self._own)])
+            self._timer.daemon = True
+            self._timer.start()
+        else:
             time_limit._seconds = self._own
             # More alarms follow the first, for code that catches everything once.
             if time_limit._for_good:
@@ -59,9 +64,30 @@ class time_limit:
                 signal.setitimer(signal.ITIMER_REAL, self._own, 0.05)
 
     def __exit__(self, *_: object) -> None:
-        if self._works:
+        if not self._works:
+            self._timer.cancel()
+            self._timer.join()
+            interrupt(threading.get_ident(), None)  # what has not arrived by now must not arrive in other code
+        else:
             signal.setitimer(signal.ITIMER_REAL, 0)
             if time_limit._for_good:
                 signal.setitimer(signal.ITIMER_PROF, 0)
             else:
                 signal.signal(signal.SIGALRM, self._previous)
+
+
+def _time_up(seconds: float) -> type[TimeUp]:
+    """`TimeUp` with its message: another thread can raise a class only."""
+
+    def __init__(self: TimeUp) -> None:
+        TimeUp.__init__(self, f"did not finish within {seconds:g} s")
+
+    return type(TimeUp.__name__, (TimeUp,), {"__init__": __init__})
+
+
+def interrupt(thread: int, kind: type[BaseException] | None) -> None:
+    """Raise an exception in another thread, between two of its instructions; None takes back one that is on its way."""
+    import ctypes  # guests, which have timers, need not load it
+
+    what = None if kind is None else ctypes.py_object(kind)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), what)

@@ -6,10 +6,11 @@ numpy reports its arrays to tracemalloc on every system. A resource limit would 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import threading
 import tracemalloc
 from collections.abc import Iterator
+
+from autograder.runtime.time_limit import interrupt
 
 LOOK_SECONDS = 0.02
 
@@ -30,7 +31,7 @@ def memory_limit(megabytes: float | None) -> Iterator[None]:
         while not ended.wait(LOOK_SECONDS):
             if _peak_megabytes() > megabytes:
                 over.set()
-                _raise_in(runs_here, MemoryError)
+                interrupt(runs_here, MemoryError)
                 return
 
     watcher = threading.Thread(target=watch, daemon=True)
@@ -44,7 +45,7 @@ def memory_limit(megabytes: float | None) -> Iterator[None]:
     finally:
         ended.set()
         watcher.join()
-        _raise_in(runs_here, None)  # what has not arrived by now must not arrive in other code
+        interrupt(runs_here, None)  # what has not arrived by now must not arrive in other code
         held = _peak_megabytes()
         tracemalloc.stop()
     if held > megabytes:
@@ -53,9 +54,3 @@ def memory_limit(megabytes: float | None) -> Iterator[None]:
 
 def _peak_megabytes() -> float:
     return tracemalloc.get_traced_memory()[1] / 2**20
-
-
-def _raise_in(thread: int, kind: type[BaseException] | None) -> None:
-    """Raise an exception in another thread, between two of its instructions; None takes back one that is on its way."""
-    what = None if kind is None else ctypes.py_object(kind)
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), what)
