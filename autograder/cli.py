@@ -6,16 +6,33 @@ import io
 import os
 import sys
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
+from autograder import __version__
 from autograder.commands import authoring, doctor, export, gradebook, grading, pages, read, receipt, rename, show, totals
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _say_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"course {__version__}")
+        raise typer.Exit
 
 
 @app.callback()
-def course() -> None:
+def course(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", callback=_say_version, is_eager=True)
+    ] = False,
+) -> None:
     """Grade and release the problem sets of this course."""
 
 
@@ -50,4 +67,9 @@ def main() -> None:
         Path.home()
     except RuntimeError:
         os.environ["HOME"] = "/nonexistent"  # libraries ask for it as they are loaded; an account in a container has none
-    app()
+    command = typer.main.get_command(app)
+    for each in (command, *getattr(command, "commands", {}).values()):
+        for parameter in each.params:
+            if getattr(parameter, "is_flag", False):
+                parameter.metavar = ""  # a flag takes no value, so help shows none
+    command(prog_name="course")

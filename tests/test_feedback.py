@@ -82,7 +82,7 @@ def squeezed(text: str) -> str:
 def test_the_page_says_points_outcomes_and_reasons(graded: dict[str, Grade]) -> None:
     grade = graded[MISTAKEN]
     page = read(grade)
-    assert f"{grade.points:g} of 52 points" in page.text
+    assert grade.in_words in page.text
     record = grade.stored.record
     for question in record.questions:
         assert question.title in page.text
@@ -137,12 +137,12 @@ def test_an_unread_answer_has_no_points_yet_and_a_read_one_has_points_and_commen
     grade = graded[MISTAKEN]
     answer = squeezed(grade.stored.record.questions[-1].answer)
     unread = read(grade)
-    assert "so far" in unread.text
+    assert f"{grade.in_words} One written answer awaits grading" in unread.text
     assert "a person has not read this yet, up to 5 points" in unread.text
     assert answer in unread.text
     marked = replace(grade, manual={"causation": 3.5}, comments={"causation": "Say what you <would> measure."})
     page = read(marked)
-    assert "so far" not in page.text
+    assert "to be read" not in page.text
     assert "causation: 3.5 of 5 points" in page.text
     assert "Say what you <would> measure." in page.text
     assert answer in page.text

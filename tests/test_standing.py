@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import datetime
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from autograder import __version__, cli
 from autograder.course import Course, CourseError, Extension, load_course
 from autograder.grades import grades
 from autograder.intake import Submission, read_roster
@@ -87,3 +89,23 @@ def test_times_from_a_file_are_for_those_without_one(tmp_path: Path, roster_file
         path.write_text(text, encoding="utf-8")
         with pytest.raises(CourseError, match=message):
             read_times(path, read_roster(roster_file), datetime.UTC)
+
+
+# --- what every command offers
+
+
+def test_the_command_line_has_a_version_short_help_and_completion(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(*arguments: str) -> str:
+        monkeypatch.setattr(sys, "argv", ["course", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        assert ended.value.code in (0, None)
+        return capsys.readouterr().out
+
+    assert run("--version") == f"course {__version__}\n"
+    assert "--install-completion" in run("-h")
+    options = run("regrade", "-h")
+    assert "--apply" in options
+    assert "<bool>" not in options.replace("--help", "").partition("--json")[0]

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import datetime
+import json
+import sys
 import time
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
+from autograder.authoring.check import Check
 from autograder.commands.common import (
     NEEDS_YOU,
+    AsJson,
     Jobs,
     ProblemSetName,
     open_course,
@@ -57,6 +62,7 @@ def validate(
         int, typer.Option(min=0, help="Generated mutants a question, drawn by seed; 0 for none.")
     ] = MOST_MUTATIONS,
     jobs: Jobs = 0,
+    as_json: AsJson = False,
 ) -> None:
     """Check a problem set: its sources, its grader, and what would be released. The gate of every release.
 
@@ -66,11 +72,14 @@ def validate(
     slugs = [listing.slug for listing in course.settings.problem_sets] if every else problem_sets or []
     if not slugs:
         refuse("name a problem set, such as ps1, or give --all")
-    good = True
+    checks = {}
     for slug in slugs:
         _, chosen = open_problem_set(slug)
-        good &= _validate(course, chosen, mutants, jobs)
-    raise typer.Exit(0 if good else NEEDS_YOU)
+        checks[slug] = _checked(course, chosen, mutants, jobs, show=not as_json)
+    if as_json:
+        documents = [{"problem_set": slug, "checks": [asdict(check) for check in own]} for slug, own in checks.items()]
+        sys.stdout.write(json.dumps({"problem_sets": documents}) + "\n")
+    raise typer.Exit(NEEDS_YOU if any(check.problems for own in checks.values() for check in own) else 0)
 
 
 def release(
@@ -104,8 +113,8 @@ def release(
         _release(course, chosen, jobs)
 
 
-def _validate(course: Course, problem_set: ProblemSet, mutants: int, jobs: int) -> bool:
-    """Run all checks and show their table; returns whether all passed."""
+def _checked(course: Course, problem_set: ProblemSet, mutants: int, jobs: int, *, show: bool = True) -> list[Check]:
+    """Run all checks, and show their table."""
     # Imported here: what makes mutants and notebooks takes seconds to load, and no other command needs it.
     from autograder.authoring.validate import validate as run_checks
 
@@ -119,8 +128,9 @@ def _validate(course: Course, problem_set: ProblemSet, mutants: int, jobs: int) 
             jobs=jobs,
             on_progress=lambda what, done, total: bar.update(task, description=what, completed=done, total=total),
         )
-    print_sheet(checks_table(problem_set, checks, time.monotonic() - begun))
-    return not any(check.problems for check in checks)
+    if show:
+        print_sheet(checks_table(problem_set, checks, time.monotonic() - begun))
+    return checks
 
 
 def _built(course: Course, problem_set: ProblemSet) -> tuple[dict[str, bytes], dict[str, bytes]]:
@@ -175,7 +185,7 @@ def _release(course: Course, problem_set: ProblemSet, jobs: int) -> None:
     problems = uncommitted(course.root) + version_problems(course, problem_set, own)
     if problems:
         refuse(f"{problem_set.slug} is not released:\n" + "\n".join(f"  {problem}" for problem in problems))
-    if not _validate(course, problem_set, MOST_MUTATIONS, jobs):
+    if any(check.problems for check in _checked(course, problem_set, MOST_MUTATIONS, jobs)):
         refuse(f"{problem_set.slug} is not released: the checks above fail")
     _write_template(course, files)
     bundle = archive({**files, f"{problem_set.slug}/{MANIFEST}": dump(manifest(problem_set, files))})

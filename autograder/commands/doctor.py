@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,14 +12,14 @@ import typer
 from rich.padding import Padding
 from rich.text import Text
 
-from autograder.commands.common import NEEDS_YOU, out
+from autograder.commands.common import NEEDS_YOU, AsJson, out
 from autograder.course import CourseError, find_root
 
 if TYPE_CHECKING:
     from autograder.doctor import Finding
 
 
-def doctor() -> None:
+def doctor(as_json: AsJson = False) -> None:
     """Try the sandboxes of this machine, and say what they enforce, what is missing, and how to get it.
 
     Inside a course it also says whether the secret that hidden tests draw from is kept.
@@ -27,12 +30,14 @@ def doctor() -> None:
     from autograder.doctor import Finding, sandboxes, secret
 
     findings = sandboxes()
-    _show(findings)
     try:
         kept = secret(find_root(Path.cwd()))
     except CourseError:
         kept = Finding("secret", None, ("not checked: this is not a course folder",))
-    _show([kept])
+    if as_json:
+        sys.stdout.write(json.dumps({"sandboxes": [asdict(each) for each in findings], "secret": asdict(kept)}) + "\n")
+    else:
+        _show([*findings, kept])
     if not any(finding.good for finding in findings) or kept.good is False:
         raise typer.Exit(NEEDS_YOU)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -9,20 +11,21 @@ import typer
 
 from autograder.commands.common import (
     NEEDS_YOU,
+    AsJson,
     ProblemSetName,
     Results,
     explaining,
     open_grades,
     open_journal,
     open_problem_set,
+    open_roster,
     out,
     refuse,
+    say,
 )
-from autograder.course import CourseError
 from autograder.exporting import ExportError, Wanted, waiting_answers
 from autograder.exports import EXPORTS
-from autograder.grades import ungraded
-from autograder.intake import find_roster
+from autograder.standing import named, standing
 
 
 def export(
@@ -41,6 +44,7 @@ def export(
     ] = None,
     roster: Annotated[Path | None, typer.Option(help="Who is who; the course's roster.csv if not given.")] = None,
     results: Results = None,
+    as_json: AsJson = False,
 ) -> None:
     """Write grades for other programs: plain CSV, the gradebook of Canvas or Moodle filled in, or Gradescope's results.json.
 
@@ -52,12 +56,9 @@ def export(
     journal = open_journal(course, chosen, results)
     questions = chosen.assignment.questions
     counting = open_grades(course, chosen, journal)
+    known = open_roster(course, roster)
     with explaining(journal):
-        missing = ungraded(course, chosen, journal)
-    try:
-        known = find_roster(course.root, roster)
-    except CourseError as error:
-        refuse(str(error))
+        now = standing(course, chosen, journal, counting, known)
     if not counting:
         refuse(f"no grades in {journal.root}; `course grade {chosen.slug} FOLDER` gives them")
     chosen_export = EXPORTS[form]
@@ -79,10 +80,24 @@ def export(
         refuse(f"{into}: {error}")
     with explaining(journal):
         _write({place / name if name else place: content for name, content in written.files.items()})
-    problems = [*written.problems, *waiting_answers(counting), *(f"{student} is not graded" for student in missing)]
+    problems = [*written.problems, *waiting_answers(counting), *(f"{student} is not graded" for student in now.ungraded)]
+    if as_json:
+        document = {
+            "problem_set": chosen.slug,
+            "written": written.count,
+            "grades": len(counting),
+            "place": str(place),
+            "problems": problems,
+            "untouched": written.untouched,
+            "not_graded": now.ungraded,
+            "missing": now.missing,
+        }
+        sys.stdout.write(json.dumps(document) + "\n")
+        raise typer.Exit(NEEDS_YOU if problems else 0)
     for line in [*problems, *written.untouched]:
         out.print(line, markup=False, highlight=False, soft_wrap=True)
     out.print(f"{written.count} of {len(counting)} grades: {place}", markup=False, highlight=False, soft_wrap=True)
+    say(*(f"nothing handed in: {named(now.missing)}" for _ in now.missing[:1]))
     if problems:
         raise typer.Exit(NEEDS_YOU)
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import datetime
+import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from autograder.commands.common import (
+    AsJson,
     Only,
     ProblemSetName,
     Results,
@@ -27,7 +30,7 @@ from autograder.commands.common import (
 )
 from autograder.grades import closes
 from autograder.intake.roster import Person
-from autograder.standing import standing
+from autograder.standing import Standing, standing
 
 
 def feedback(
@@ -75,6 +78,7 @@ def report(
     section: Section = None,
     roster: RosterFile = None,
     results: Results = None,
+    as_json: AsJson = False,
 ) -> None:
     """Write one HTML page for staff, with a page per student beside it.
 
@@ -125,5 +129,32 @@ def report(
             person = known.person(student) if known else Person()
             own = student_page(chosen, journal, student, graded.get(student), person, made=made, report=path.name)
             (path.parent / page_name(student)).write_text(own, encoding="utf-8")
+    if as_json:
+        sys.stdout.write(json.dumps({"problem_set": chosen.slug, "report": str(path), **_plain(now)}) + "\n")
+        return
     out.print(f"report: {path}", highlight=False, soft_wrap=True)
     say(*now.lines(), f"next: {now.next_command}")
+
+
+def _plain(now: Standing) -> dict[str, object]:
+    """Where everybody stands, for `--json`."""
+    students = [
+        {
+            "student": grade.student,
+            "attempt": grade.attempt.number,
+            "points": grade.points,
+            "possible": grade.possible,
+            "unread": grade.unread,
+            "days_late": grade.days_late,
+            "penalty": grade.penalty,
+            "questions": grade.by_question,
+        }
+        for grade in now.grades
+    ]
+    return {
+        "students": students,
+        "not_graded": now.ungraded,
+        "missing": now.missing,
+        "strangers": now.strangers,
+        "to_read": now.unread,
+    }
