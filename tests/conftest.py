@@ -41,6 +41,7 @@ settings.register_profile(
 settings.load_profile("fixed")
 
 
+@pytest.hookimpl(optionalhook=True)  # also where xdist is switched off
 def pytest_xdist_auto_num_workers() -> int:
     """One process more than cores: tests wait for limits, browsers and other processes a third of their time."""
     return len(os.sched_getaffinity(0)) + 1
