@@ -84,7 +84,7 @@ INTAKE_FILES: dict[str, tuple[str, bytes, float]] = {
     "source-of-numbers": ("tiny.ipynb", b'{"nbformat": 4, "cells": [{"cell_type": "code", "source": [1, 2]}]}', 0),
     "megabytes-of-output": ("tiny.ipynb", notebook(HONEST.decode(), junk="x" * 8_000_000), FULL),
     "too-many-lists": ("tiny.ipynb", notebook(HONEST.decode(), junk=[[]] * 300_000), 0),
-    "many-cells": ("tiny.ipynb", notebook(HONEST.decode(), *["x = 1"] * 2000), FULL),
+    "many-cells": ("tiny.ipynb", notebook(HONEST.decode(), *["x = 1"] * 500), FULL),
 }
 
 
