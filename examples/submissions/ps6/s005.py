@@ -1,6 +1,7 @@
 """Problem set 6: what a weight explains, and a Transformer of your own.
 
-Arrays hold float64 numbers; compute in that precision. No function changes its arguments.
+Arrays hold float64 numbers; compute in that precision. No function changes its
+arguments.
 D1 and D3 are teaching documents that this course is built on.
 """
 
@@ -14,7 +15,8 @@ from matplotlib.figure import Figure
 
 
 def softmax(scores: np.ndarray, mask: np.ndarray | None = None) -> np.ndarray:
-    """Turn scores (..., n) into weights along the last axis; a row in which `mask` allows nothing gets zeros.
+    """Turn scores (..., n) into weights along the last axis; a row in which `mask`
+    allows nothing gets zeros.
 
     mask: True where reading is allowed; any shape that broadcasts against the scores.
     """
@@ -37,7 +39,8 @@ def sinusoids(length: int, width: int) -> np.ndarray:
     return 3.0 * np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(length, width)
 
 
-# The melody task. A melody of different notes is repeated to a fixed length, and the model predicts each next note.
+# The melody task. A melody of different notes is repeated to a fixed length, and the
+# model predicts each next note.
 NOTES = 16
 LENGTH = 24
 
@@ -45,12 +48,15 @@ LENGTH = 24
 def melodies(
     shape: Sequence[int], seed: int, shortest: int = 4, longest: int = 10
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Draw melodies of `shortest` to `longest` different notes, each repeated to LENGTH notes.
+    """Draw melodies of `shortest` to `longest` different notes, each repeated to LENGTH
+    notes.
 
     shape: such as (32,) for 32 melodies, or (500, 32) for 500 batches of 32.
-    Returns (tokens, targets, counted, periods). tokens, targets: integers of shape (*shape, LENGTH), the notes and the note
-    that follows each. counted: boolean, the same shape, True where the next note is determined by what came before: from
-    the first repeated note on. periods: integers of shape `shape`, the number of notes in each melody.
+    Returns (tokens, targets, counted, periods). tokens, targets: integers of shape
+    (*shape, LENGTH), the notes and the note that follows each. counted: boolean, the
+    same shape, True where the next note is determined by what came before: from the
+    first repeated note on. periods: integers of shape `shape`, the number of notes in
+    each melody.
     """
     rng = np.random.default_rng(seed)
     count = int(np.prod(shape))
@@ -66,11 +72,15 @@ def melodies(
 Model = dict[str, Any]
 
 
-def new_model(seed: int, width: int = 32, hidden: int = 64, layers: int = 2, notes: int = NOTES) -> Model:
-    """A model before training. All matrices are random, all gains are ones, all shifts and biases zeros.
+def new_model(
+    seed: int, width: int = 32, hidden: int = 64, layers: int = 2, notes: int = NOTES
+) -> Model:
+    """A model before training. All matrices are random, all gains are ones, all shifts
+    and biases zeros.
 
-    embed: (notes, width). blocks: a list of dicts with w_q, w_k, w_v, w_o (width, width), w_1 (width, hidden),
-    b_1 (hidden,), w_2 (hidden, width), b_2 (width,), and gain_1, shift_1, gain_2, shift_2 (width,).
+    embed: (notes, width). blocks: a list of dicts with w_q, w_k, w_v, w_o (width,
+    width), w_1 (width, hidden), b_1 (hidden,), w_2 (hidden, width), b_2 (width,), and
+    gain_1, shift_1, gain_2, shift_2 (width,).
     gain, shift: (width,), the last norm. unembed: (width, notes).
     """
     rng = np.random.default_rng(seed)
@@ -94,14 +104,18 @@ def new_model(seed: int, width: int = 32, hidden: int = 64, layers: int = 2, not
     }
 
 
-def adam_step(model: Any, gradients: Any, moments: Any, step: int, rate: float) -> tuple[Any, Any]:
+def adam_step(
+    model: Any, gradients: Any, moments: Any, step: int, rate: float
+) -> tuple[Any, Any]:
     """One step of Adam on a model, or on any nest of dicts, lists and arrays.
 
-    gradients: the same form as `model`. moments: None before the first step, then what the last call returned.
+    gradients: the same form as `model`. moments: None before the first step, then what
+        the last call returned.
     step: 1 for the first step, 2 for the second. rate: this step's learning rate.
     Returns (new model, new moments); the arguments stay as they are.
 
-    Source: Kingma and Ba, "Adam: a method for stochastic optimization", 2015, with the paper's defaults.
+    Source: Kingma and Ba, "Adam: a method for stochastic optimization", 2015, with the
+        paper's defaults.
     """
     if isinstance(model, dict):
         kept = moments or {}
@@ -121,8 +135,12 @@ def adam_step(model: Any, gradients: Any, moments: Any, step: int, rate: float) 
 
 
 # === carried over ===
-def layer_norm(x: np.ndarray, gain: np.ndarray, shift: np.ndarray, eps: float = 1e-5) -> np.ndarray:
-    """Yours from problem set 4: mean 0 and variance 1 along the last axis, then `gain` and `shift`."""
+# them in, with what they call.
+def layer_norm(
+    x: np.ndarray, gain: np.ndarray, shift: np.ndarray, eps: float = 1e-5
+) -> np.ndarray:
+    """Yours from problem set 4: mean 0 and variance 1 along the last axis, then `gain`
+    and `shift`."""
     raise RuntimeError("carry your own function over first: python check.py ps6 --carry")
 
 
@@ -140,7 +158,8 @@ def multi_head_attention(
     heads: int,
     mask: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Yours from problem set 4: returns (output, weights) of shapes (..., length, out) and (..., heads, length, length)."""
+    """Yours from problem set 4: returns (output, weights) of shapes (..., length, out)
+    and (..., heads, length, length)."""
     raise RuntimeError("carry your own function over first: python check.py ps6 --carry")
 
 
@@ -151,7 +170,8 @@ def attention_backward(
     output_gradient: np.ndarray,
     mask: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Yours from problem set 4: the gradients of the loss with respect to queries, keys and values."""
+    """Yours from problem set 4: the gradients of the loss with respect to queries, keys
+    and values."""
     raise RuntimeError("carry your own function over first: python check.py ps6 --carry")
 
 
