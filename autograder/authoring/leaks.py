@@ -63,7 +63,9 @@ def _secrets(problem_set: ProblemSet) -> tuple[dict[str, str], dict[str, str], s
     lines: dict[str, str] = {}
     shapes: dict[str, str] = {}
     for origin, text in solution.items():
-        lines.update({_squeezed(line): origin for line in text.splitlines() if len(line.strip()) >= MIN_LINE})
+        # The end of a signature, which stands alone where the rest did not fit, is nobody's secret either.
+        secret = (line.strip() for line in text.splitlines() if not line.lstrip().startswith(") -> "))
+        lines.update({_squeezed(line): origin for line in secret if len(line) >= MIN_LINE})
     for name, block in parts.items():
         released = {_shape(statement) for statement in _statements(_parsed(_outside_solution(block)))}
         inner = (statement for statement in _statements(_parsed(block)) if _shape(statement) not in released)

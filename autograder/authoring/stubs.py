@@ -16,7 +16,7 @@ STUB = 'raise NotImplementedError("not done yet")'
 # Opens the place in the set-up where what students carry over belongs.
 CARRIED = "# === carried over ==="
 # What students carry over from an earlier problem set is no answer to this one, so its stub is no "not done yet".
-CARRIED_STUB = 'raise RuntimeError("carry your own function over first: python check.py {slug} --carry")'
+CARRIED_STUB = 'raise RuntimeError("carry your own function over first: check.py {slug} --carry")'
 _MARK = re.compile(r"(begin|end)\s+solution", re.IGNORECASE)
 _OPENS = re.compile(r"^# === question: (\w+) ===$")
 
