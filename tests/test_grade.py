@@ -17,7 +17,7 @@ from autograder.journal import Journal, Stored
 from autograder.messages import Task
 from autograder.record import Reason
 from autograder.suite_hash import suite_hash
-from tests.support.example_tables import grade, said, scored
+from tests.support.example_tables import grade, said, scored, with_screens
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "examples" / "submissions" / "ps1"
@@ -42,9 +42,22 @@ AGAIN = ("s006", "s007", "s010", "s018", "s019")
 
 
 @pytest.fixture(scope="module")
-def examples(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("results")
+
+
+@pytest.fixture(scope="module")
+def examples(results: Path) -> list[dict[str, Any]]:
     """The records of all examples."""
-    return grade("ps1", tmp_path_factory.mktemp("results"), "--jobs", "2")
+    return grade("ps1", results, "--jobs", "2")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("examples")
+def test_the_readme_shows_what_a_terminal_shows(results: Path) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "<!-- screen: ps1 " in text
+    assert with_screens(text, "ps1", results) == text, "run: python -m tests.support.example_tables ps1"
 
 
 @pytest.mark.slow

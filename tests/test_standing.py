@@ -5,16 +5,20 @@ from __future__ import annotations
 import datetime
 import sys
 from dataclasses import replace
+from email import message_from_bytes
+from email.policy import default
 from pathlib import Path
 
 import pytest
 
 from autograder import __version__, cli
 from autograder.course import Course, CourseError, Extension, load_course
-from autograder.grades import grades
+from autograder.feedback.mail import mail
+from autograder.grades import grade, grades
 from autograder.intake import Submission, read_roster
+from autograder.intake.roster import Person
 from autograder.intake.times import read_times, with_times
-from autograder.journal import Journal
+from autograder.journal import Attempt, Journal, Stored
 from autograder.standing import standing
 from tests.support import records
 
@@ -89,6 +93,36 @@ def test_times_from_a_file_are_for_those_without_one(tmp_path: Path, roster_file
         path.write_text(text, encoding="utf-8")
         with pytest.raises(CourseError, match=message):
             read_times(path, read_roster(roster_file), datetime.UTC)
+
+
+# --- mails
+
+
+def test_a_mail_has_the_page_attached_and_says_what_the_template_says() -> None:
+    made = records.record([records.score(TINY_SET.question("double"), 3)])
+    attempt = Attempt("s001", 1, "tiny.py", "", "", None, datetime.datetime.now(datetime.UTC), "")
+    own = grade(TINY_SET, TINY.settings.policy, TINY.due("tiny", "s001"), attempt, Stored(1, 1, Path(), made), {})
+    person = Person("Fü Näme", "A", "s001@example.edu")
+    message = message_from_bytes(mail(TINY_SET, own, person, "<p>page ✓</p>"), policy=default)
+    assert (message["To"], message["Subject"], message["X-Unsent"]) == ("s001@example.edu", "tiny: feedback", "1")
+    [body, page] = message.iter_parts()
+    assert f"Hello Fü Näme,\n\nyour feedback for {TINY_SET.assignment.title}" in body.get_content().replace("\r\n", "\n")
+    assert f"You have {own.in_words} points." in body.get_content()
+    assert (page.get_filename(), page.get_content().strip()) == ("tiny.html", "<p>page ✓</p>")
+    own_text = mail(TINY_SET, own, person, "", "$student of $problem_set: $$5")
+    assert b"s001 of tiny: $5" in own_text
+    with pytest.raises(ValueError, match="'pionts' is not one of"):
+        mail(TINY_SET, own, person, "", "$pionts")
+
+
+@pytest.mark.parametrize(
+    "address", ["nobody", "a b@example.edu", "a@b@example.edu", "<a@example.edu>", "a@example.edu;b@example.edu"]
+)
+def test_what_is_not_an_address_is_an_error(tmp_path: Path, address: str) -> None:
+    path = tmp_path / "roster.csv"
+    path.write_text(f"student,email\ns001,{address}\n", encoding="utf-8")
+    with pytest.raises(CourseError, match=r"line 2: .* is not an e-mail address"):
+        read_roster(path)
 
 
 # --- what every command offers

@@ -30,12 +30,18 @@ from autograder.commands.common import (
 )
 from autograder.grades import closes
 from autograder.intake.roster import Person
-from autograder.standing import Standing, standing
+from autograder.standing import Standing, named, standing
 
 
 def feedback(
     problem_set: ProblemSetName,
     to: Annotated[Path | None, typer.Option(help="Where the pages go; results/<problem set>/feedback if not given.")] = None,
+    mail: Annotated[
+        Path | None, typer.Option(help="Also write one .eml file per student here, the page attached; nothing is sent.")
+    ] = None,
+    mail_text: Annotated[
+        Path | None, typer.Option(help="What the mails say, with $name, $points, $title, $student and $problem_set.")
+    ] = None,
     only: Only = None,
     section: Section = None,
     roster: RosterFile = None,
@@ -46,6 +52,8 @@ def feedback(
     Pages need no network and no script. Explanations of answers are left out until nothing can be earned any more.
     """
     # Imported here, as below: drawing and templates take a second to load, and no other command needs them.
+    from autograder.feedback.mail import TEXT
+    from autograder.feedback.mail import mail as mail_of
     from autograder.feedback.page import student_page
 
     course, chosen = open_problem_set(problem_set)
@@ -63,12 +71,27 @@ def feedback(
         refuse(f"no grades in {journal.root}; `course grade {chosen.slug} FOLDER` gives them")
     place = to or journal.root / "feedback"
     made, end = datetime.datetime.now(datetime.UTC), closes(course, chosen.slug)
+    unreached: list[str] = []
     with explaining(journal), progress("writing") as bar:
+        text = mail_text.read_text(encoding="utf-8") if mail_text else TEXT
         for grade in bar.track(counting):
             path = place / grade.student / f"{chosen.slug}.html"
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(student_page(chosen, grade, made=made, closes=end), encoding="utf-8")
+            page = student_page(chosen, grade, made=made, closes=end)
+            path.write_text(page, encoding="utf-8")
+            person = known.person(grade.student) if known else Person()
+            if mail and person.email:
+                mail.mkdir(parents=True, exist_ok=True)
+                try:
+                    (mail / f"{grade.student}.eml").write_bytes(mail_of(chosen, grade, person, page, text))
+                except ValueError as error:
+                    refuse(str(error))
+            elif mail:
+                unreached.append(grade.student)
     out.print(f"{len(counting)} pages: {place}", highlight=False, soft_wrap=True)
+    if mail:
+        out.print(f"{len(counting) - len(unreached)} mails: {mail}", highlight=False, soft_wrap=True)
+        say(*(f"no address in roster.csv, column `email`: {named(unreached)}" for _ in unreached[:1]))
     say(*now.lines())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import functools
 import io
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,14 +16,16 @@ from autograder.schema import ID_RULE, STUDENT_ID
 
 PLATFORMS = ("canvas", "moodle", "gradescope", "github", "inbox")
 MAX_BYTES = 10 * 2**20
+_ADDRESS = re.compile(r"[^\s@<>,;:\"()\[\]\\]+@[^\s@<>,;:\"()\[\]\\]+")
 
 
 @dataclass(frozen=True)
 class Person:
-    """How staff know a student: name and section, empty where the roster has none."""
+    """How staff know and reach a student: name, section and e-mail address, empty where the roster has none."""
 
     name: str = ""
     section: str = ""
+    email: str = ""
 
 
 @dataclass(frozen=True)
@@ -116,7 +119,7 @@ def read_roster(path: Path) -> Roster:
     if "student" not in table.header:
         raise CourseError(f"{path}: line 1: there is no column `student`; there are: {', '.join(table.header)}")
     header = table.header
-    for name in ("student", *PLATFORMS, "formerly", "name", "section"):
+    for name in ("student", *PLATFORMS, "formerly", "name", "section", "email"):
         if header.count(name) > 1:
             raise CourseError(f"{path}: line 1: the column `{name}` appears twice")
     students: dict[str, int] = {}
@@ -131,7 +134,9 @@ def read_roster(path: Path) -> Roster:
         if student in students:
             raise CourseError(f"{path}: line {number}: the student {student} is already in line {students[student]}")
         students[student] = number
-        people[student] = Person(cells.get("name", ""), cells.get("section", ""))
+        people[student] = Person(cells.get("name", ""), cells.get("section", ""), cells.get("email", ""))
+        if (address := people[student].email) and not _ADDRESS.fullmatch(address):
+            raise CourseError(f"{path}: line {number}: {address!r} is not an e-mail address")
         for platform, known in users.items():
             key = exact(cells[platform])
             if key in known:
