@@ -12,6 +12,7 @@ import pytest
 
 from autograder.course import load_course
 from autograder.kit.carry import carry
+from autograder.kit.own_run import OwnRun
 from autograder.kit.payoff import NoPayoff, payoff, write_souvenir
 from autograder.runtime import loading
 from solutions import ps4_what_the_root_prevents as ps4
@@ -60,6 +61,11 @@ def test_what_the_set_needs_of_problem_set_4_is_carried_and_works(folder: Path) 
     ):
         np.testing.assert_allclose(own, right, atol=1e-12)
     np.testing.assert_allclose(namespace["gelu"](x), ps4.gelu(x), atol=1e-12)
+
+
+def test_a_check_of_what_builds_on_carried_functions_tests_what_has_tests(folder: Path) -> None:
+    assert OwnRun(folder, question="gradients").wanted == {"gradients", "backward_parts", "model"}
+    assert OwnRun(folder, question="model").wanted == {"model"}
 
 
 SHARES = (0.25, 0.5, 0.75)
