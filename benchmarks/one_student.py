@@ -27,6 +27,7 @@ sys.path.insert(0, str(ROOT))
 from nbgrader.api import Gradebook  # noqa: E402
 
 from autograder.course import ProblemSet, load_course  # noqa: E402
+from autograder.platforms.targets.nbgrader import answer_cell  # noqa: E402
 
 COURSE = Path(sys.executable).parent / "course"
 STUDENT = "s001"
@@ -65,7 +66,7 @@ def grade_by_hand(database: Path, problem_set: ProblemSet) -> None:
     with Gradebook(f"sqlite:///{database}", "attention-from-the-inside") as book:
         for question in problem_set.assignment.questions:
             if question.kind == "written":
-                row = book.find_grade(f"answer-{question.id}", module, slug, STUDENT)
+                row = book.find_grade(answer_cell(question), module, slug, STUDENT)
                 row.manual_score, row.needs_manual_grade = question.points, False
         book.db.commit()
 
