@@ -343,7 +343,7 @@ def intervene(work):
     tuned, _ = _trained(work)
     figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
     _bars(left, _swap_shares(work, tuned))
-    guess = {"a": 0.0, "b": 0.5, "c": 0.83, "d": 1.0}.get(work.guess_swap)
+    guess = {"a": 0.0, "b": 0.5, "c": 0.8, "d": 1.0}.get(work.guess_swap)
     if guess is not None:
         left.plot([1], [guess], "kx", markersize=10, label="you predicted")
         left.legend()

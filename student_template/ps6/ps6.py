@@ -521,7 +521,7 @@ def map_figure(weights: np.ndarray, labels: Sequence[str]) -> Figure:
 # in the melody. How many of the right predictions survive?
 #   "a" nearly all
 #   "b" about half
-#   "c" about one in six
+#   "c" about one in five
 #   "d" none
 # Any answer earns the point, as long as it is one letter in quotes. Commit to one
 # before you read on.

@@ -36,7 +36,8 @@ def causal_mask(length: int) -> np.ndarray:
 def sinusoids(length: int, width: int) -> np.ndarray:
     """Problem set 3's position vectors, times 3: shape (length, width)."""
     angles = np.outer(np.arange(length), 10000.0 ** (-np.arange(0, width, 2) / width))
-    return 3.0 * np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(length, width)
+    pairs = np.stack([np.sin(angles), np.cos(angles)], axis=-1)
+    return 3.0 * pairs.reshape(length, width)
 
 
 # The melody task. A melody of different notes is repeated to a fixed length, and the
@@ -66,7 +67,9 @@ def melodies(
     notes = np.take_along_axis(order, places, axis=1)
     counted = np.arange(LENGTH) >= periods[:, np.newaxis]
     full = (*shape, LENGTH)
-    return notes[:, :-1].reshape(full), notes[:, 1:].reshape(full), counted.reshape(full), periods.reshape(shape)
+    parts = (notes[:, :-1], notes[:, 1:], counted)
+    tokens, targets, counted = (part.reshape(full) for part in parts)
+    return tokens, targets, counted, periods.reshape(shape)
 
 
 Model = dict[str, Any]
@@ -90,10 +93,11 @@ def new_model(
 
     def block() -> dict[str, np.ndarray]:
         made = {name: matrix(width, width) for name in ("w_q", "w_k", "w_v", "w_o")}
-        made |= {"w_1": matrix(width, hidden), "b_1": np.zeros(hidden), "w_2": matrix(hidden, width), "b_2": np.zeros(width)}
-        return made | {
-            f"{kind}_{at}": fill(width) for at in (1, 2) for kind, fill in (("gain", np.ones), ("shift", np.zeros))
-        }
+        made |= {"w_1": matrix(width, hidden), "b_1": np.zeros(hidden)}
+        made |= {"w_2": matrix(hidden, width), "b_2": np.zeros(width)}
+        for norm in (1, 2):
+            made |= {f"gain_{norm}": np.ones(width), f"shift_{norm}": np.zeros(width)}
+        return made
 
     return {
         "embed": rng.standard_normal((notes, width)),
@@ -119,13 +123,14 @@ def adam_step(
     """
     if isinstance(model, dict):
         kept = moments or {}
-        pairs = {name: adam_step(model[name], gradients[name], kept.get(name), step, rate) for name in model}
-        return {name: pair[0] for name, pair in pairs.items()}, {name: pair[1] for name, pair in pairs.items()}
+        pairs = {}
+        for name, part in model.items():
+            pairs[name] = adam_step(part, gradients[name], kept.get(name), step, rate)
+        changed = {name: pair[0] for name, pair in pairs.items()}
+        return changed, {name: pair[1] for name, pair in pairs.items()}
     if isinstance(model, list):
-        steps = [
-            adam_step(part, gradients[at], None if moments is None else moments[at], step, rate)
-            for at, part in enumerate(model)
-        ]
+        parts = zip(model, gradients, moments or [None] * len(model), strict=True)
+        steps = [adam_step(*part, step, rate) for part in parts]
         return [new for new, _ in steps], [kept for _, kept in steps]
     first, second = (0.0, 0.0) if moments is None else moments
     first = 0.9 * first + 0.1 * gradients
