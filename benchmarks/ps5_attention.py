@@ -10,7 +10,8 @@ how fast numpy raises to a power, so the processor's features are printed: with 
 about 1.7. The goal was 1.20 in float64 and 1.25 in float32. What was tried, as ratios at 512, 1024 and 2048 tokens:
 
 - Powers of 2 in place of e, kept: 0.79 of the time of np.exp in float64, 0.60 to 0.76 in float32. In one run on a busy
-  machine, np.exp: 1.26, 1.31, 1.36 in float64 and 1.26, 1.38, 1.39 in float32; np.exp2: 1.25, 1.28, 1.29 and 1.28, 1.30, 1.34.
+  machine, np.exp: 1.26, 1.31, 1.36 in float64 and 1.26, 1.38, 1.39 in float32; np.exp2: 1.25, 1.28, 1.29 and 1.28, 1.30,
+  1.34.
 - 64 rows at a time: 1.30 to 1.37; 32 rows: 1.47 to 1.67, because the products are slower. 256 rows: as fast as 128 in
   float64, up to a tenth faster in float32.
 - Tiles of 256 x 256, 128 x 512 and 512 x 256 scores: 1.25 to 1.45 in float64, no better than rows.
@@ -18,8 +19,8 @@ about 1.7. The goal was 1.20 in float64 and 1.25 in float32. What was tried, as 
   1.20 to 1.26.
 - One buffer for all calls: no difference beyond the scatter of 0.04.
 
-What is left in float64 is the exponential itself, 0.8 ns per score beside 7.7 ns of products, the sum, 0.2 ns, and the way of
-the scores through a cache of 1.25 MB per core.
+What is left in float64 is the exponential itself, 0.8 ns per score beside 7.7 ns of products, the sum, 0.2 ns, and the way
+of the scores through a cache of 1.25 MB per core.
 """
 
 from __future__ import annotations
