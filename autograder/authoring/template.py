@@ -40,8 +40,8 @@ Python 3.11 or newer is needed.
 
 Every problem set comes in two forms. Use the one you like, and leave the other alone:
 
-- a **module**: open `ps1/ps1.py` in an editor, and run `pytest` inside the folder `ps1`. In this folder it runs the tests of
-  all problem sets. In VS Code, open this folder: the test view lists every public test;
+- a **module**: open `ps1/ps1.py` in an editor, and run `pytest` inside the folder `ps1`, or above it for all problem sets.
+  In VS Code, open the folder that holds `ps1`: the test view lists every public test;
 - a **notebook**: start `jupyter lab` and open `ps1/ps1.ipynb`; `check("softmax")` tests one question.
 
 To see what attention does before you write it, open `explorer.html` in a browser: six views to play with. The lessons
