@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import builtins
 import json
 import sys
@@ -491,6 +492,14 @@ def test_a_cell_has_an_event_loop() -> None:
     assert report["problems"] == []
     assert (namespace["first"], namespace["second"], namespace["both"]) == (1, 2, [3, 4])
     assert "running event loop" in namespace["said"]
+
+
+def test_a_notebook_is_loaded_where_another_loop_is_running() -> None:
+    async def kernel() -> Loaded:
+        return notebook(["import asyncio\nx = 1", "await asyncio.sleep(0)\ny = 2"])
+
+    namespace, report = asyncio.run(kernel())
+    assert (namespace["x"], namespace["y"], report["problems"]) == (1, 2, [])
 
 
 def test_a_cell_that_waits_for_ever_is_stopped() -> None:
