@@ -68,7 +68,10 @@ def _readers(problem_set: ProblemSet) -> Iterator[tuple[str, str, set[str]]]:
     """Every graded test with its question and the rows that it reads, itself or through a helper of its file."""
     for filename in (PUBLIC, HIDDEN):
         text = (problem_set.folder / filename).read_text(encoding="utf-8")
-        functions = {node.name: node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
+        try:
+            functions = {node.name: node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
+        except SyntaxError:
+            continue  # collecting the tests says where
         for name, node in functions.items():
             if question := next(_questions(node), ""):
                 reached = _reached(name, functions)
