@@ -19,7 +19,7 @@ import pytest
 from tests.support import crashes
 from tests.support.crashes import Moments, Steps
 
-KILLS = 5  # in a row; with two rows of each command these are twenty points
+KILLS = 3  # in a row; with two rows of each command these are twelve points
 
 
 @pytest.fixture(scope="module")

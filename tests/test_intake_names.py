@@ -230,7 +230,7 @@ def test_a_tar_archive_has_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     header = tarfile.TarInfo("x")
     header.type, header.size = tarfile.XHDTYPE, 2**30
     place = forms.write(tmp_path / "header.tar", header.tobuf() + bytes(1024))
-    assert "header of it is too long" in find_submissions(place, "ps1")[1][0].reason
+    assert "one of its headers is too long" in find_submissions(place, "ps1")[1][0].reason
 
 
 @settings(max_examples=100)

@@ -25,12 +25,13 @@ def test_the_points_of_each_question_are_the_same_and_a_difference_is_found(tmp_
     ended = parity("--keep", keep)
     assert ended.returncode == 0, ended.stderr
     rows = re.findall(r"^\| ps1 \| (\w+) \| (\d+) \| (\d+) of (\d+) \| (\d+) of (\d+) \|$", ended.stdout, re.M)
-    assert sum(int(count) for _, count, *_ in rows) == 2
+    count = sum(int(count) for _, count, *_ in rows)
+    assert count >= 2
     assert all(len({count, *same}) == 1 for _, count, *same in rows)
 
     # One kept point is changed: the table must say so, and nothing is graded anew.
     lines = [json.loads(line) for line in keep.read_text().splitlines()]
-    assert len(lines) == 3 * 2
+    assert len(lines) == 3 * count
     changed, question = next((points, name) for _, points in lines for name, earned in points.items() if earned)
     changed[question] -= 1
     keep.write_text("".join(json.dumps(line) + "\n" for line in lines))

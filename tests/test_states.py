@@ -161,7 +161,7 @@ def test_the_doctor_needs_no_home(root: Path) -> None:
 def test_ctrl_c_says_what_is_kept_and_how_to_go_on(root: Path) -> None:
     place = root / "submissions"
     place.mkdir()
-    for number in range(40):
+    for number in range(400):
         (place / f"s{number:03d}.py").write_text("def double(values):\n    return 2 * values\n")
     process = subprocess.Popen(
         [COURSE, "grade", "tiny", place, "--jobs", "1"], cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE,

@@ -396,10 +396,13 @@ def rotate(x: np.ndarray, positions: np.ndarray, base: float = 10000.0) -> np.nd
     raise NotImplementedError("not done yet")
 
 
-# --- Question 16: What does the table not prove? (research, 3 points, 20 minutes, moderate, read by a person)
+# --- Question 16: What does the table not prove?
+# (research, 3 points, 20 minutes, moderate, read by a person)
 
-# Someone reads your table and concludes: "Dividing by sqrt(d) keeps attention soft during training, and splitting a layer
-# into many narrow heads makes it easier to train, because narrow heads have small scores." In 100 to 200 words: say what the
-# table does show, why neither half of the conclusion follows from it, and describe one measurement on a model during
-# training that would count for or against one of the halves.
+# Someone reads your table and concludes: "Dividing by sqrt(d) keeps attention soft
+# during training, and splitting a layer into many narrow heads makes it easier to
+# train, because narrow heads have small scores." In 100 to 200 words: say what the
+# table does show, why neither half of the conclusion follows from it, and describe one
+# measurement on a model during training that would count for or against one of the
+# halves.
 conclusion = None
