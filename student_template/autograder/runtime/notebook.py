@@ -175,9 +175,10 @@ class Shell(InteractiveShell):
         if self.loop.is_running():
             result = _finish(coroutine)
         else:
-            result = self.loop.run_until_complete(coroutine)
-            # Tasks that the cell started go on meanwhile.
-            self.loop.run_until_complete(asyncio.sleep(0))
+            with _outside_of_loops():
+                result = self.loop.run_until_complete(coroutine)
+                # Tasks that the cell started go on meanwhile.
+                self.loop.run_until_complete(asyncio.sleep(0))
         if result.error_before_exec is not None:
             self.on_error(result.error_before_exec, None)
         self.events.trigger("post_execute")
@@ -296,6 +297,17 @@ def _finish(coroutine: Coroutine[Any, Any, Any]) -> Any:
         return end.value
     coroutine.close()
     raise RuntimeError("`await` cannot wait inside a cell that another cell runs")
+
+
+@contextmanager
+def _outside_of_loops() -> Iterator[None]:
+    """A kernel has a loop of its own running when it checks a notebook's file, as `%run check.py ps1` does."""
+    running = asyncio._get_running_loop()
+    asyncio._set_running_loop(None)
+    try:
+        yield
+    finally:
+        asyncio._set_running_loop(running)
 
 
 def _is_transparent(statement: ast.stmt) -> bool:
