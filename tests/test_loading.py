@@ -8,6 +8,7 @@ import json
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -498,7 +499,9 @@ def test_a_notebook_is_loaded_where_another_loop_is_running() -> None:
     async def kernel() -> Loaded:
         return notebook(["import asyncio\nx = 1", "await asyncio.sleep(0)\ny = 2"])
 
-    namespace, report = asyncio.run(kernel())
+    # In a thread of its own, for tests with a browser leave a loop running in this one.
+    with ThreadPoolExecutor(1) as pool:
+        namespace, report = pool.submit(lambda: asyncio.run(kernel())).result()
     assert (namespace["x"], namespace["y"], report["problems"]) == (1, 2, [])
 
 
