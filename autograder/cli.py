@@ -68,8 +68,8 @@ def main() -> None:
     except RuntimeError:
         os.environ["HOME"] = "/nonexistent"  # libraries ask for it as they are loaded; an account in a container has none
     command = typer.main.get_command(app)
-    for each in (command, *getattr(command, "commands", {}).values()):
-        for parameter in each.params:
+    for described in (command, *getattr(command, "commands", {}).values()):
+        for parameter in described.params:
             if getattr(parameter, "is_flag", False):
                 parameter.metavar = ""  # a flag takes no value, so help shows none
     command(prog_name="course")

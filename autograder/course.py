@@ -146,6 +146,11 @@ class ProblemSet:
         except SecretError as error:
             raise CourseError(str(error)) from None
 
+    @property
+    def test_files(self) -> tuple[Path, Path]:
+        """The public tests and the hidden ones."""
+        return self.folder / "test_public.py", self.folder / "test_hidden.py"
+
     def sections(self) -> dict[str, str]:
         """The heading of the handout's section that each question stands in, by question."""
         heading, by_question = "", {}

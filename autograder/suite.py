@@ -57,7 +57,7 @@ def pytest_options(problem_set: ProblemSet) -> list[str]:
         f"--rootdir={problem_set.folder}",
         f"-c{os.devnull}",
         *(f"-pno:{name}" for name in off),
-        *(str(problem_set.folder / name) for name in ("test_public.py", "test_hidden.py")),
+        *map(str, problem_set.test_files),
     ]
 
 

@@ -16,7 +16,6 @@ from typing import Any
 from autograder.assignment import Question
 from autograder.course import ProblemSet, read_yaml
 
-_TESTS = ("test_public.py", "test_hidden.py")
 _OF_A_ROW = ("values", "tolerance", "bands")
 
 
@@ -32,7 +31,7 @@ def suite_hash(problem_set: ProblemSet) -> str:
         assignment.seed,
         [carried.model_dump() for carried in assignment.carried],
         [_question(question) for question in assignment.questions],
-        [_code(problem_set.folder / name) for name in (*_TESTS, "mutants.py")],
+        [_code(path) for path in (*problem_set.test_files, problem_set.folder / "mutants.py")],
         _code(problem_set.solution, without=written),
         _ledger(problem_set),
     ]
@@ -69,6 +68,6 @@ def _names(node: ast.Assign) -> set[str]:
 
 def _ledger(problem_set: ProblemSet) -> dict[str, Any]:
     """What the tests may read of the rows that they name."""
-    tests = "".join((problem_set.folder / name).read_text(encoding="utf-8") for name in _TESTS)
+    tests = "".join(path.read_text(encoding="utf-8") for path in problem_set.test_files)
     rows = read_yaml(problem_set.ledger_path)["rows"]
     return {row: {part: entry.get(part) for part in _OF_A_ROW} for row, entry in rows.items() if row in tests}

@@ -12,9 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from autograder.course import Course, ProblemSet
-from autograder.testing.bench import HIDDEN
 
-PUBLIC = "test_public.py"
 _READS = re.compile(r"""ledger\.\w+\(\s*["']([A-Z]\d+-\d+)["']""")
 
 
@@ -66,8 +64,8 @@ def ungraded(course: Course) -> list[str]:
 
 def _readers(problem_set: ProblemSet) -> Iterator[tuple[str, str, set[str]]]:
     """Every graded test with its question and the rows that it reads, itself or through a helper of its file."""
-    for filename in (PUBLIC, HIDDEN):
-        text = (problem_set.folder / filename).read_text(encoding="utf-8")
+    for path in problem_set.test_files:
+        text = path.read_text(encoding="utf-8")
         try:
             functions = {node.name: node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
         except SyntaxError:

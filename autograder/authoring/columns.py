@@ -18,7 +18,7 @@ FULL = 100
 _ENTRY = re.compile(r"\s*(?:\w+(?:, \w+)*: |Returns |Raises |[-*] |\d+\. |\"\w\" )")
 _HANGING = re.compile(r"\s*(?!Returns |Raises )" + _ENTRY.pattern)
 _OPTION = re.compile(r'\s*"\w" ')
-_NEXT_OPTION = re.compile(r'\s{2,}(?="\w" )')
+NEXT_OPTION = re.compile(r'\s{2,}(?="\w" )')
 _SIGNATURE = re.compile(r"(\s*)def (\w+)\((.+)\)( -> [^#]+)?:")
 _ARGUMENTS = re.compile(r"(\s*)(\w+: .+)")
 _REMARKED = re.compile(r"(\s*)(\S.*?)  (# .+)")
@@ -121,7 +121,7 @@ def _continues(before: str, line: str) -> bool:
 def _filled(paragraph: list[str]) -> list[str]:
     if all(len(line) <= COLUMNS for line in paragraph):
         return paragraph
-    if _OPTION.match(_body(paragraph[0])) and (rest := _NEXT_OPTION.split(" ".join(map(_body, paragraph)).strip()))[1:]:
+    if _OPTION.match(_body(paragraph[0])) and (rest := NEXT_OPTION.split(" ".join(map(_body, paragraph)).strip()))[1:]:
         lead = paragraph[0][: _indent(paragraph[0])]
         return [line for option in rest for line in _filled([lead + option])]
     mark = "# " if paragraph[0].lstrip().startswith("#") else ""

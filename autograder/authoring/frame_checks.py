@@ -106,10 +106,9 @@ def follow_through_check(problem_set: ProblemSet, records: Records, mutants: Map
 
 def tests_without_follow_through(problem_set: ProblemSet) -> set[str]:
     """The tests that are marked `follow_through=False`: what another question's mistake costs there is not restored."""
-    paths = (problem_set.folder / name for name in ("test_public.py", "test_hidden.py"))
     functions = (
         node
-        for path in paths
+        for path in problem_set.test_files
         for node in ast.parse(path.read_text(encoding="utf-8")).body
         if isinstance(node, ast.FunctionDef)
     )

@@ -50,8 +50,7 @@ def leaks(problem_set: ProblemSet, files: Mapping[str, bytes]) -> list[str]:
 
 def _secrets(problem_set: ProblemSet) -> tuple[dict[str, str], dict[str, str], set[str]]:
     """Lines and statement structures that are secret, each with where it comes from; and the hidden tests' own numbers."""
-    public = (problem_set.folder / "test_public.py").read_text(encoding="utf-8")
-    hidden = (problem_set.folder / "test_hidden.py").read_text(encoding="utf-8")
+    public, hidden = (path.read_text(encoding="utf-8") for path in problem_set.test_files)
     handout = (problem_set.folder / "handout.md").read_text(encoding="utf-8")
     blocks = solution_blocks(problem_set)
     parts = {**blocks.questions, "what is carried over": blocks.set_up}

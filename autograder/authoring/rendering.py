@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from autograder.assignment import Question
-from autograder.authoring.columns import COLUMNS
+from autograder.authoring.columns import COLUMNS, NEXT_OPTION
 from autograder.authoring.explorer import explorer_links
 from autograder.authoring.frame import banners, folded, has_souvenir, overview, payoffs, prompt_text
 from autograder.authoring.handout import Part, handout_parts
@@ -22,7 +22,6 @@ SET_UP_CHECK = (
 )
 # Where the introduction ends: at a rule, at another top-level heading, or at section 1.
 _OPTION = re.compile(r'("\w") ')
-_NEXT_OPTION = re.compile(r'\s{2,}(?="\w" )')
 _BODY = re.compile(r"^(?:---$|# |## 1\b)", re.MULTILINE)
 
 
@@ -76,7 +75,7 @@ def notebook(problem_set: ProblemSet, set_up: str, stubs: dict[str, str]) -> str
     import nbformat
     from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-    titles = banners(problem_set)
+    titles, links = banners(problem_set), explorer_links(problem_set)
     cells = []
     for number, part in enumerate(lesson(problem_set)):
         prose = part.prose
@@ -95,7 +94,7 @@ def notebook(problem_set: ProblemSet, set_up: str, stubs: dict[str, str]) -> str
             cells.append(new_markdown_cell(prose, id=f"prose-{number}"))
         if part.question:
             cells.append(new_code_cell(f"{heading(titles[question.id])}\n\n{code}", id=_cell_id("answer", question)))
-            cells += _surroundings(problem_set, question)
+            cells += _surroundings(problem_set, question, links.get(question.id))
     if has_souvenir(problem_set):
         cells.append(new_code_cell(SOUVENIR_CELL, id="souvenir"))
     cells.append(new_code_cell(CHECK_ALL_CELL, id="check-all"))
@@ -156,7 +155,7 @@ def _as_markdown(comment: list[str], name: str) -> list[str]:
         else:
             blocks[-1] += f" {text}"
         opens = not text
-    options = [option for block in blocks if _OPTION.match(block) for option in _NEXT_OPTION.split(block)]
+    options = [option for block in blocks if _OPTION.match(block) for option in NEXT_OPTION.split(block)]
     before = [block for block in blocks if not _OPTION.match(block)]
     first = next((place for place, block in enumerate(blocks) if _OPTION.match(block)), len(blocks)) - 1
     if first >= 0:
@@ -186,12 +185,12 @@ def notebook_lines(problem_set: ProblemSet, stubs: dict[str, str]) -> list[str]:
     return [*headings, *prompts, *calls, *SET_UP_CHECK.splitlines(), *SOUVENIR_CELL.splitlines(), CHECK_ALL_CELL]
 
 
-def _surroundings(problem_set: ProblemSet, question: Question) -> list[NotebookNode]:
-    """The cells behind an answer: its check, its hints, and the drawing of what it does."""
+def _surroundings(problem_set: ProblemSet, question: Question, link: str | None) -> list[NotebookNode]:
+    """The cells after an answer: its check, a link to the explorer, its hints, and the drawing of what it does."""
     from nbformat.v4 import new_code_cell, new_markdown_cell
 
     cells = [new_code_cell(f'check("{question.id}")', id=_cell_id("check", question))]
-    below = "\n\n".join(filter(None, [explorer_links(problem_set).get(question.id), folded(problem_set, question)]))
+    below = "\n\n".join(filter(None, [link, folded(problem_set, question)]))
     if below:
         cells.append(new_markdown_cell(below, id=_cell_id("hints", question)))
     if question.id in payoffs(problem_set):

@@ -89,6 +89,19 @@ def open_roster(course: Course, given: Path | None) -> Roster | None:
         refuse(str(error))
 
 
+def plain_grade(grade: Grade) -> dict[str, object]:
+    """What `--json` says of a grade."""
+    return {
+        "attempt": grade.attempt.number,
+        "points": grade.points,
+        "possible": grade.possible,
+        "unread": grade.unread,
+        "days_late": grade.days_late,
+        "penalty": grade.penalty,
+        "questions": grade.by_question,
+    }
+
+
 def in_section(roster: Roster | None, section: str | None) -> Callable[[str], bool]:
     """Whether a student is in the section that was asked for; without one, everybody is."""
     if section is None:

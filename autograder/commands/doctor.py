@@ -35,7 +35,7 @@ def doctor(as_json: AsJson = False) -> None:
     except CourseError:
         kept = Finding("secret", None, ("not checked: this is not a course folder",))
     if as_json:
-        sys.stdout.write(json.dumps({"sandboxes": [asdict(each) for each in findings], "secret": asdict(kept)}) + "\n")
+        sys.stdout.write(json.dumps({"sandboxes": [asdict(finding) for finding in findings], "secret": asdict(kept)}) + "\n")
     else:
         _show([*findings, kept])
     if not any(finding.good for finding in findings) or kept.good is False:

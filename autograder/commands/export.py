@@ -97,7 +97,8 @@ def export(
     for line in [*problems, *written.untouched]:
         out.print(line, markup=False, highlight=False, soft_wrap=True)
     out.print(f"{written.count} of {len(counting)} grades: {place}", markup=False, highlight=False, soft_wrap=True)
-    say(*(f"nothing handed in: {named(now.missing)}" for _ in now.missing[:1]))
+    if now.missing:
+        say(f"nothing handed in: {named(now.missing)}")
     if problems:
         raise typer.Exit(NEEDS_YOU)
 

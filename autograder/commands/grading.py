@@ -37,10 +37,9 @@ from autograder.commands.common import (
     say_waiting,
 )
 from autograder.course import CourseError, ProblemSet
-from autograder.grades import Grade
 from autograder.intake import FORM_NAMES, FormError, Unreadable, find_submissions
 from autograder.intake.times import read_times, with_times
-from autograder.journal import Attempt, Journal, Stored
+from autograder.journal import Journal, Stored
 from autograder.record import to_plain
 from autograder.standing import named, standing
 from autograder.suite_hash import suite_hash
@@ -110,7 +109,8 @@ def grade(
     journal = open_journal(course, chosen, results)
     with explaining(journal), journal.locked(say_waiting), progress("grading") as bar:
         attempts = [journal.add(submission) for submission in submissions]
-        before = {attempt: journal.in_force(attempt.student).get(attempt.number) for attempt in attempts}
+        in_force = {student: journal.in_force(student) for student in {attempt.student for attempt in attempts}}
+        before = {attempt: in_force[attempt.student].get(attempt.number) for attempt in attempts}
         task = bar.add_task("", total=len(attempts))
         stored = grade_attempts(
             course.root,
@@ -139,7 +139,7 @@ def grade(
         }
         sys.stdout.write(json.dumps(document, ensure_ascii=True) + "\n")
     else:
-        print_sheet(grades_table(chosen, stored, listed, [grade for grade in counting if _is_asked(grade, attempts)]))
+        print_sheet(grades_table(chosen, stored, listed, [grade for grade in counting if grade.student in in_force]))
         _say_outdated(chosen, stored)
         if late:
             noun = "submission is" if len(late) == 1 else "submissions are"
@@ -149,10 +149,6 @@ def grade(
         now = standing(course, chosen, journal, counting, known, listed=[entry.student for entry in listed])
         say(_counts(len(stored) - kept, kept, listed), *now.lines(), f"next: {now.next_command}")
     raise typer.Exit(NEEDS_YOU if listed or late or not all(grading.record.is_sound for grading in stored) else 0)
-
-
-def _is_asked(grade: Grade, attempts: Sequence[Attempt]) -> bool:
-    return any(grade.student == attempt.student for attempt in attempts)
 
 
 def _counts(graded: int, kept: int, listed: Sequence[Unreadable]) -> str:

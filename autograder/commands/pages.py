@@ -24,6 +24,7 @@ from autograder.commands.common import (
     open_problem_set,
     open_roster,
     out,
+    plain_grade,
     progress,
     refuse,
     say,
@@ -91,7 +92,8 @@ def feedback(
     out.print(f"{len(counting)} pages: {place}", highlight=False, soft_wrap=True)
     if mail:
         out.print(f"{len(counting) - len(unreached)} mails: {mail}", highlight=False, soft_wrap=True)
-        say(*(f"no address in roster.csv, column `email`: {named(unreached)}" for _ in unreached[:1]))
+        if unreached:
+            say(f"no address in roster.csv, column `email`: {named(unreached)}")
     say(*now.lines())
 
 
@@ -161,21 +163,8 @@ def report(
 
 def _plain(now: Standing) -> dict[str, object]:
     """Where everybody stands, for `--json`."""
-    students = [
-        {
-            "student": grade.student,
-            "attempt": grade.attempt.number,
-            "points": grade.points,
-            "possible": grade.possible,
-            "unread": grade.unread,
-            "days_late": grade.days_late,
-            "penalty": grade.penalty,
-            "questions": grade.by_question,
-        }
-        for grade in now.grades
-    ]
     return {
-        "students": students,
+        "students": [{"student": grade.student, **plain_grade(grade)} for grade in now.grades],
         "not_graded": now.ungraded,
         "missing": now.missing,
         "strangers": now.strangers,

@@ -18,6 +18,7 @@ from autograder.commands.common import (
     open_journal,
     open_roster,
     out,
+    plain_grade,
     print_sheet,
     refuse,
 )
@@ -116,15 +117,5 @@ def _plain(problem_set: ProblemSet, journal: Journal, student: str, grade: Grade
     ]
     if grade is None:
         return {"problem_set": problem_set.slug, "attempts": attempts, "grade": None}
-    counting = {
-        "attempt": grade.attempt.number,
-        "points": grade.points,
-        "possible": grade.possible,
-        "unread": grade.unread,
-        "days_late": grade.days_late,
-        "penalty": grade.penalty,
-        "questions": grade.by_question,
-        "comments": grade.comments,
-        "record": to_plain(grade.stored.record),
-    }
+    counting = {**plain_grade(grade), "comments": grade.comments, "record": to_plain(grade.stored.record)}
     return {"problem_set": problem_set.slug, "attempts": attempts, "grade": counting}

@@ -37,16 +37,16 @@ def score_histogram(scores: Sequence[float], possible: float) -> Markup:
 
 def question_shares(questions: Sequence[QuestionFigures]) -> Markup:
     """The mean share of the points of each question, with its 95 % interval: the hardest stand out at once."""
-    most = max((each.count for each in questions), default=0)
+    most = max((row.count for row in questions), default=0)
     # A written answer that some are still waiting for would look harder than it is.
-    known = [(place, each) for place, each in enumerate(questions, start=1) if each.mean is not None and each.count == most]
+    known = [(place, row) for place, row in enumerate(questions, start=1) if row.mean is not None and row.count == most]
 
     def draw(axes: Axes) -> None:
-        for place, each in known:
-            axes.barh(place, 100 * (each.mean or 0), color=_BAR, height=0.7)
-            low, high = (100 * bound for bound in each.interval)
+        for place, row in known:
+            axes.barh(place, 100 * (row.mean or 0), color=_BAR, height=0.7)
+            low, high = (100 * bound for bound in row.interval)
             axes.plot([low, high], [place, place], color=_MARK, linewidth=2)
-        axes.set_yticks([place for place, _ in known], [f"{place}. {each.question.id}" for place, each in known])
+        axes.set_yticks([place for place, _ in known], [f"{place}. {row.question.id}" for place, row in known])
         axes.set(xlim=(0, 100), xlabel="mean share of the points, %")
         axes.invert_yaxis()
 

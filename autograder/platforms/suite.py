@@ -33,7 +33,7 @@ def question_suite(problem_set: ProblemSet, question: str, *, platform: str = ""
         "question": question,
         "seed": problem_set.assignment.seed,
         "key": problem_set.key.derived(platform).value.hex() if platform else "",
-        "asked": [name for each in problem_set.assignment.questions for name in each.names],
+        "asked": [name for other in problem_set.assignment.questions for name in other.names],
         "call_seconds": problem_set.call_seconds(question),
         "memory_mb": problem_set.limits.memory_mb,
         "ledger": ledger,
