@@ -68,7 +68,7 @@ def _of_question(question: Question, grades: Sequence[Grade]) -> Iterator[Essay]
 
 
 def to_csv(answers: Sequence[Essay]) -> bytes:
-    """The file that goes out, with a mark by which spreadsheets know UTF-8."""
+    """The file that goes out, with the byte order mark by which spreadsheets recognise UTF-8."""
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(COLUMNS)
@@ -84,7 +84,7 @@ def to_csv(answers: Sequence[Essay]) -> bytes:
 def from_csv(path: Path, answers: Sequence[Essay]) -> Returned:
     """What a reader gave. Raises `CourseError` if the file cannot be read, or is not one of `to_csv`.
 
-    A row is not taken if its answer is another one now, if somebody else gave points meanwhile, or if its points are no
+    A row is not taken if its answer has changed, if somebody else gave points meanwhile, or if its points are not a
     number between 0 and the question's points. A row without points is unread; an empty comment leaves the old one.
     """
     table = read_table(path)
@@ -98,7 +98,7 @@ def from_csv(path: Path, answers: Sequence[Essay]) -> Returned:
             returned.unread += 1
         elif essay is None:
             returned.problems.append(
-                f"row {number}: {cells['key']} is no answer of today; it was handed in again, or is gone"
+                f"row {number}: {cells['key']} is not a current answer; the student handed in again, or the answer is gone"
             )
         elif (problem := _problem(essay, cells["saved"], points)) is not None:
             returned.problems.append(f"row {number}: {essay.key}: {problem}; nothing of this row is saved")

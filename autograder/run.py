@@ -1,4 +1,4 @@
-"""Hand submissions to grading workers, one a core, and put every record into the journal as it arrives."""
+"""Hand submissions to grading workers, one per core, and put every record into the journal as it arrives."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ def test_essays_go_out_anonymous_and_come_back_with_points_and_comments(
         ({"points": "-1"}, Manual(), "'-1' is not between 0 and 5"),
         ({"points": "nan"}, Manual(), "'nan' is not between 0 and 5"),
         ({"points": "much"}, Manual(), "'much' is not between 0 and 5"),
-        ({"points": "3", "key": "k123"}, Manual(), "k123 is no answer of today"),
+        ({"points": "3", "key": "k123"}, Manual(), "k123 is not a current answer"),
         ({"points": "3"}, Manual(2.0), "somebody gave 2 points meanwhile"),
         ({"points": "3"}, Manual(3.0), ""),
         ({"points": "3"}, Manual(None, "hm"), ""),

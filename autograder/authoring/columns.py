@@ -36,13 +36,13 @@ def fitted(code: str) -> str:
 
 def _splittable(code: str) -> set[int]:
     """The numbers, from 0, of lines with a function's signature, and of whole assignments in one line."""
-    found: set[int] = set()
+    numbers: set[int] = set()
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.FunctionDef):
-            found.update(range(node.lineno - 1, node.body[0].lineno - 1))
+            numbers.update(range(node.lineno - 1, node.body[0].lineno - 1))
         elif isinstance(node, ast.Assign) and node.lineno == node.end_lineno:
-            found.add(node.lineno - 1)
-    return found
+            numbers.add(node.lineno - 1)
+    return numbers
 
 
 def _stretches(code: str) -> Iterator[tuple[int, int]]:
@@ -81,12 +81,12 @@ def _split_arguments(line: str) -> list[str]:
     if len(line) <= COLUMNS:
         return [line]
     margin, depth, parts = line[: len(line) - len(line.lstrip())], 0, [""]
-    for sign in line.strip():
-        depth += (sign in "([{") - (sign in ")]}")
-        if sign == "," and depth == 0:
+    for character in line.strip():
+        depth += (character in "([{") - (character in ")]}")
+        if character == "," and depth == 0:
             parts.append("")
         else:
-            parts[-1] += sign
+            parts[-1] += character
     return [f"{margin}{part.strip()}," for part in parts if part.strip()]
 
 
@@ -140,7 +140,7 @@ def _filled(paragraph: list[str]) -> list[str]:
 
 
 def _body(line: str) -> str:
-    """What a line says, without its margin and the sign of a comment."""
+    """What a line says, without its margin and the # of a comment."""
     return line.strip().removeprefix("#").strip()
 
 

@@ -29,7 +29,7 @@ INTERRUPTED = 130  # as shells count it: 128 and the number of the signal
 
 ProblemSetName = Annotated[str, typer.Argument(metavar="PROBLEM_SET", help="The problem set, such as ps1.")]
 Only = Annotated[list[str] | None, typer.Option(help="Only this student; can be given more than once.")]
-Jobs = Annotated[int, typer.Option(min=0, help="Grading workers; 0 means one a core.")]
+Jobs = Annotated[int, typer.Option(min=0, help="Grading workers; 0 means one per core.")]
 Results = Annotated[Path | None, typer.Option(help="Where records are kept; the course's results/ if not given.")]
 RosterFile = Annotated[Path | None, typer.Option(help="Who is who on the platforms; the course's roster.csv if not given.")]
 Section = Annotated[str | None, typer.Option(help="Only students of this section of the roster.")]

@@ -143,7 +143,8 @@ def grade(
         _say_outdated(chosen, stored)
         if late:
             noun = "submission is" if len(late) == 1 else "submissions are"
-            out.print(f"[bold]{len(late)} {noun} not graded yet[/], because {at_most} were over; run the command again.")
+            why = f"because the time of --at-most {at_most} was up"
+            out.print(f"[bold]{len(late)} {noun} not graded yet[/], {why}; run the command again.")
         out.print(f"records: {journal.root}", highlight=False, soft_wrap=True)
         kept = sum(stored is not None for stored in before.values())
         now = standing(course, chosen, journal, counting, known, listed=[entry.student for entry in listed])

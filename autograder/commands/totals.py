@@ -20,7 +20,7 @@ def totals(results: Results = None) -> None:
         own = {grade.student: grade for grade in open_grades(course, problem_set, journal)}
         with explaining(journal):
             grades[listing] = {student: own.get(student) for student in journal.students()}
-    found = add_up(grades)
-    if not found:
+    sums = add_up(grades)
+    if not sums:
         refuse(f"no attempts in {results or course.root / 'results'}; `course grade ps1 FOLDER` brings them in")
-    print_sheet(totals_table(course.settings, found))
+    print_sheet(totals_table(course.settings, sums))

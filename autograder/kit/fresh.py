@@ -23,7 +23,7 @@ PROBLEMS = 3  # that are shown
 
 
 def compared(run: OwnRun) -> list[str]:
-    """Lines on how the file in which a notebook is kept does beside what the `run` in its kernel found."""
+    """Lines that compare the saved notebook with what the `run` in its kernel gave."""
     work = run.folder / f"{run.description['module']}.ipynb"
     if not work.is_file():
         return []
@@ -35,19 +35,19 @@ def compared(run: OwnRun) -> list[str]:
             capture_output=True, text=True, encoding="utf-8", timeout=SECONDS, check=False, cwd=run.folder,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONIOENCODING": "utf-8"},
         )  # fmt: skip
-        found = json.loads(done.stdout)
+        fresh = json.loads(done.stdout)
     except subprocess.TimeoutExpired:
         return [f"{saved}, does not run to its end within {SECONDS:g} s in a fresh process."]
     except ValueError:
         last = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
-        return [f"{saved}, ended its own process when it was run from top to bottom: {last}"]
+        return [f"{saved}, ended its process when it was run from top to bottom: {last}"]
     here = run.points()
-    lost = {name: points for name, points in found["points"].items() if points < here.get(name, 0.0)}
+    lost = {name: points for name, points in fresh["points"].items() if points < here.get(name, 0.0)}
     if not lost:
         return [f"{saved}, gives the same from top to bottom in a fresh process."]
     told = ", ".join(f"`{name}` {points:g} points, not {here[name]:g}" for name, points in lost.items())
     return [f"{saved}, gives less from top to bottom in a fresh process, as when it is graded: {told}.",
-            *(f"  {problem}" for problem in found["problems"][:PROBLEMS]),
+            *(f"  {problem}" for problem in fresh["problems"][:PROBLEMS]),
             "Restart the kernel, run all cells, and save."]  # fmt: skip
 
 

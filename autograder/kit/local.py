@@ -113,5 +113,5 @@ def _run(folder: Path, bench: LocalBench) -> None:
             plugins=[bench],
         )  # fmt: skip
     finally:
-        # In a kernel the file may be another one next time.
+        # Nothing else in this process is to meet it, such as the tests of another problem set.
         sys.modules.pop(tests.stem, None)

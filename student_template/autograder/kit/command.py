@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.kit.carry import carry
-from autograder.kit.console import tolerate_missing_signs
+from autograder.kit.console import tolerate_missing_characters
 from autograder.kit.folder import FORMS, find_folder, find_work, hint_text, known_question, read_description
 from autograder.kit.local import run_public_tests
 from autograder.kit.own_run import OwnRun
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--souvenir", action="store_true", help="draw the page to keep, as SVG and PDF")
     given = parser.parse_args(arguments)
-    tolerate_missing_signs()
+    tolerate_missing_characters()
     folder = find_folder(given.problem_set)
     try:
         description = read_description(folder)

@@ -50,13 +50,13 @@ class Headroom:
 
     def warnings(self) -> list[str]:
         """Sentences on what came near a limit, or over it."""
-        found = [_near("loading your file", self._loading, self._limits.get("load_seconds", float("inf")), "s")]
-        found += [
+        sentences = [_near("loading your file", self._loading, self._limits.get("load_seconds", float("inf")), "s")]
+        sentences += [
             _near(f"a call of `{name}`", seconds, self._seconds.get(name, float("inf")), "s")
             for name, seconds in self._slowest.items()
         ]
-        found.append(_near("your work", _peak_mb() - self._before_mb, self._memory_mb, "MB"))
-        return [sentence for sentence in found if sentence]
+        sentences.append(_near("your work", _peak_mb() - self._before_mb, self._memory_mb, "MB"))
+        return [sentence for sentence in sentences if sentence]
 
 
 def _near(what: str, used: float, allowed: float, unit: str) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 
 import matplotlib
 
-from autograder.kit.console import tolerate_missing_signs
+from autograder.kit.console import tolerate_missing_characters
 from autograder.kit.folder import find_folder, find_work, read_description
 from autograder.kit.payoff import NoPayoff, Work, payoffs_module
 from autograder.runtime import loading
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m autograder.kit.race", description="Race your functions.")
     parser.add_argument("problem_set", help="its folder, such as ps5")
     folder = find_folder(parser.parse_args(arguments).problem_set)
-    tolerate_missing_signs()
+    tolerate_missing_characters()
     try:
         race = getattr(payoffs_module(folder), "RACE", None)
         if race is None:

@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from autograder.kit.console import tolerate_missing_signs
+from autograder.kit.console import tolerate_missing_characters
 from autograder.kit.exchange import ExchangeError, is_offered, submit_to_exchange
 from autograder.kit.folder import FORMS, begun_forms, find_folder, read_description
 from autograder.kit.local import run_public_tests
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--form", choices=FORMS, help="which file counts, if you have begun both")
     parser.add_argument("--again", action="store_true", help="hand in the same bytes once more")
     given = parser.parse_args(arguments)
-    tolerate_missing_signs()
+    tolerate_missing_characters()
     folder = find_folder(given.problem_set)
     try:
         _hand_in(folder, given.to, given.form, again=given.again, exchange=getattr(given, "exchange", False))

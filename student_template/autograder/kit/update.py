@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from autograder.kit.console import tolerate_missing_signs
+from autograder.kit.console import tolerate_missing_characters
 from autograder.kit.merge import NOT_PYTHON, Report, merge, read_template, read_text
 from autograder.kit.merge_notebook import check_notebook, merge_notebook
 from autograder.kit.release_files import (
@@ -120,7 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; say what would be done")
     parser.add_argument("--base", type=Path, help="the release this folder was made from, if the folder keeps no copy of it")
     options = parser.parse_args(arguments)
-    tolerate_missing_signs()
+    tolerate_missing_characters()
     folder = Path.cwd()
     try:
         if options.release.resolve() == folder:
