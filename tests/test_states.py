@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -166,6 +167,8 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(root: Path) -> None:
     process = subprocess.Popen(
         [COURSE, "grade", "tiny", place, "--jobs", "1"], cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         text=True, start_new_session=True,
+        # A shell that starts the tests in the background has them ignore Ctrl-C, and what they start inherits it.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     deadline = time.monotonic() + 120
     while not list(root.glob("results/tiny/s*/001.json")) and time.monotonic() < deadline:
