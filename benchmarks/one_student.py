@@ -27,11 +27,11 @@ sys.path.insert(0, str(ROOT))
 from nbgrader.api import Gradebook  # noqa: E402
 
 from autograder.course import ProblemSet, load_course  # noqa: E402
+from autograder.kit.carry import PLACE  # noqa: E402
 from autograder.platforms.targets.nbgrader import answer_cell  # noqa: E402
 
 COURSE = Path(sys.executable).parent / "course"
 STUDENT = "s001"
-CARRIED = "# === carried over ==="
 
 
 def run(folder: Path, *command: str | Path) -> str:
@@ -45,11 +45,11 @@ def run(folder: Path, *command: str | Path) -> str:
 def answered(problem_set: ProblemSet, template: str) -> str:
     """The reference's answers; what is carried over stays a stub, as it is in the template."""
     solution = problem_set.solution.read_text(encoding="utf-8")
-    if CARRIED not in solution:
+    if PLACE not in solution:
         return solution
-    before, carried = solution.split(CARRIED)
-    stubs = template.split(CARRIED)[1].split("# --- Question 1")[0]
-    return before + CARRIED + stubs + "# === question: " + carried.split("# === question: ", 1)[1]
+    before, carried = solution.split(PLACE)
+    stubs = template.split(PLACE)[1].split("# --- Question 1")[0]
+    return before + PLACE + stubs + "# === question: " + carried.split("# === question: ", 1)[1]
 
 
 @contextmanager

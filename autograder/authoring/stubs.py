@@ -10,11 +10,10 @@ from pathlib import Path
 from autograder.authoring.columns import fitted
 from autograder.authoring.frame import prompt_comment
 from autograder.course import CourseError, ProblemSet
+from autograder.kit.carry import PLACE
 
 BEGIN, END = "# BEGIN SOLUTION", "# END SOLUTION"
 STUB = 'raise NotImplementedError("not done yet")'
-# Opens the place in the set-up where what students carry over belongs.
-CARRIED = "# === carried over ==="
 # What students carry over from an earlier problem set is no answer to this one, so its stub is no "not done yet".
 CARRIED_STUB = 'raise RuntimeError("carry your own function over first: check.py {slug} --carry")'
 _MARK = re.compile(r"(begin|end)\s+solution", re.IGNORECASE)
@@ -70,8 +69,8 @@ def solution_blocks(problem_set: ProblemSet) -> Blocks:
         raise CourseError(
             f"{path}: a solution marker stands before the first question; only what is `carried` has its solution there"
         )
-    if bool(carried) != (set_up.count(CARRIED) == 1):
-        raise CourseError(f"{path}: the set-up needs a line `{CARRIED}` before what is `carried`, and only then")
+    if bool(carried) != (set_up.count(PLACE) == 1):
+        raise CourseError(f"{path}: the set-up needs a line `{PLACE}` before what is `carried`, and only then")
     given = stub(set_up, path, CARRIED_STUB.format(slug=problem_set.slug)) if carried else set_up
     questions = {name: fitted("\n".join(lines).strip() + "\n") for name, lines in parts.items()}
     for question in problem_set.assignment.questions:

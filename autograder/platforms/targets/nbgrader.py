@@ -15,9 +15,10 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from autograder.assignment import Question
 from autograder.authoring.explorer import PAGE
-from autograder.authoring.stubs import BEGIN, CARRIED, END, solution_blocks
+from autograder.authoring.stubs import BEGIN, END, solution_blocks
 from autograder.authoring.template import problem_set_files, template_files
 from autograder.course import Course, CourseError, ProblemSet
+from autograder.kit.carry import PLACE
 from autograder.platforms.suite import question_suite
 from autograder.testing.bench import HIDDEN
 
@@ -105,7 +106,7 @@ def _notebook(problem_set: ProblemSet, template: bytes) -> bytes:
             cell.source = "from autograder.kit import check, draw"
         elif cell.id == "set-up" and problem_set.assignment.carried:
             # Below the stubs, the functions that students carry over.
-            _, mark, carried = parts.set_up.partition(CARRIED)
+            _, mark, carried = parts.set_up.partition(PLACE)
             cell.source += f"\n\n### BEGIN SOLUTION\n{_unmarked(mark + carried).strip()}\n### END SOLUTION"
             cell.metadata["nbgrader"] = marks(cell.id, points=None, solution=True)
         elif cell.id in questions:
