@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 import json
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -190,18 +193,16 @@ def test_a_notebook_checks_one_question_or_all(
     assert "Next: `softmax`." in capsys.readouterr().out
 
 
-def test_what_comes_near_a_limit_is_said_before(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = folder / "problem_set.json"
-    description = path.read_text(encoding="utf-8")
-    mix = "\ndef mix(weights, values):\n    end = clock.process_time() + 0.03\n    while clock.process_time() < end: pass\n"
-    work = f"{SOLUTION}\nimport time as clock\n{mix}    return weights @ values\n"
-    try:
-        path.write_text(description.replace('"call_seconds": 5.0', '"call_seconds": 0.05'), encoding="utf-8")
-        said = "\n".join(checked(folder, capsys, work, "mix"))
-    finally:
-        path.write_text(description, encoding="utf-8")
-    assert re.search(r"hand in: a call of `mix` took 0\.\d+ s on this machine, and the grader allows 0\.05 s", said)
+def test_what_comes_near_a_limit_is_said_before(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = f"{SOLUTION}\nmix = lambda weights, values: weights @ values\n"
     assert "before you hand in" not in "\n".join(checked(folder, capsys, work, "mix"))
+    # Clocks of the test's own, by which two calls take 8 s together: on a busy machine no real call surely takes 4 s of 5.
+    clocks = {name: partial(next, itertools.count(step=8.0)) for name in ("perf_counter", "process_time")}
+    monkeypatch.setattr("autograder.kit.headroom.time", SimpleNamespace(**clocks))
+    said = "\n".join(checked(folder, capsys, work, "mix"))
+    assert re.search(r"hand in: a call of `mix` took [48] s on this machine, and the grader allows 5 s", said)
 
 
 def test_memory_near_the_limit_is_said_before(folder: Path) -> None:
