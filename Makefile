@@ -67,7 +67,7 @@ mutants: .venv/dev
 # Writes the lock files anew from pyproject.toml; needs `uv` on the PATH.
 lock:
 	uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --python-version 3.11 --extra build pyproject.toml -o requirements/base.txt
-	uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --python-version 3.11 --extra build --extra grader --extra authoring --extra dev --constraint requirements/base.txt pyproject.toml -o requirements/dev.txt
+	uv pip compile --quiet --universal --generate-hashes --no-annotate --no-header --python-version 3.11 --extra build --extra grader --extra authoring --extra cluster --extra dev --constraint requirements/base.txt pyproject.toml -o requirements/dev.txt
 
 # results/ stays: it holds the journal, and with it all grades.
 clean:

@@ -1,6 +1,7 @@
 """What `run` and its workers say to each other, as typed values that cross a connection as JSON.
 
-A worker says once that it is `Ready`, or that it `CannotGrade`. Then each `Task` is answered by a `Graded`.
+A worker says once that it is `Ready`, or that it `CannotGrade`. Then each `Task` is answered by a `Graded`. A machine of a
+cluster answers each task by a `Graded`, by `CannotGrade`, or, for a worker that could not, by `Ended`.
 """
 
 from __future__ import annotations
@@ -41,9 +42,13 @@ class Task:
 
 @dataclass(frozen=True)
 class Ready:
-    """The tests are collected and a sandbox is open. `unsound` are the tests that the reference fails, with reasons."""
+    """The tests are collected and a sandbox is open.
+
+    `unsound` are the tests that the reference fails, with reasons; `suite` is the hash of what it grades by.
+    """
 
     unsound: list[str]
+    suite: str
     kind: Literal["ready"] = "ready"
 
 
@@ -63,7 +68,15 @@ class Graded:
     kind: Literal["graded"] = "graded"
 
 
-Reply = Annotated[Ready | CannotGrade | Graded, Field(discriminator="kind")]
+@dataclass(frozen=True)
+class Ended:
+    """The worker ended before the submission was graded; `said` is what it said last."""
+
+    said: str
+    kind: Literal["ended"] = "ended"
+
+
+Reply = Ready | CannotGrade | Graded | Ended
 
 
 @dataclass(frozen=True)
@@ -78,7 +91,7 @@ class _Header:
 
 _CONDITIONS = TypeAdapter(Conditions)
 _HEADER = TypeAdapter(_Header)
-_REPLY: TypeAdapter[Ready | CannotGrade | Graded] = TypeAdapter(Reply)
+_REPLY: TypeAdapter[Reply] = TypeAdapter(Annotated[Reply, Field(discriminator="kind")])
 
 
 def dump_conditions(conditions: Conditions) -> str:
@@ -107,11 +120,23 @@ def receive_task(connection: Connection) -> Task | None:
     return Task(Submission(header.student, header.filename, source), header.tests, header.first_failure)
 
 
-def send_reply(connection: Connection, reply: Ready | CannotGrade | Graded) -> None:
-    connection.send_bytes(_REPLY.dump_json(reply))
+def dump_reply(reply: Reply) -> bytes:
+    """A reply as it crosses a connection."""
+    return _REPLY.dump_json(reply)
 
 
-def receive_reply(connection: Connection) -> Ready | CannotGrade | Graded | None:
+def load_reply(content: bytes) -> Reply:
+    """The reply that bytes hold. Raises `ValueError` if they hold none, or more than any record does."""
+    if len(content) > 2 * MAX_BYTES:
+        raise ValueError(f"{len(content)} bytes, more than any record has")
+    return _REPLY.validate_json(content)
+
+
+def send_reply(connection: Connection, reply: Reply) -> None:
+    connection.send_bytes(dump_reply(reply))
+
+
+def receive_reply(connection: Connection) -> Reply | None:
     """The next reply; `None` if the worker has ended, or says more than any record holds."""
     try:
         return _REPLY.validate_json(connection.recv_bytes(2 * MAX_BYTES))

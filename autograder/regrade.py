@@ -7,6 +7,7 @@ from pathlib import Path
 
 from autograder import __version__
 from autograder.course import ProblemSet
+from autograder.graders import Grader
 from autograder.journal import Journal, Run, Stored
 from autograder.messages import Conditions
 from autograder.run import grade
@@ -20,7 +21,7 @@ def regrade(
     students: Sequence[str],
     why: str,
     *,
-    jobs: int,
+    grader: Grader,
     conditions: Conditions,
     on_done: Callable[[Stored], None] = lambda stored: None,
 ) -> tuple[Run, list[Stored]]:
@@ -36,7 +37,7 @@ def regrade(
         attempts,
         journal,
         lambda attempt: journal.find(attempt, suite=suite, engine=__version__),
-        jobs=jobs,
+        grader=grader,
         conditions=conditions,
         on_done=on_done,
     )

@@ -105,7 +105,7 @@ class GradingBench(Bench):
             # Without a sandbox there is nothing to grade with, whatever the submission.
             send_reply(self.connection, CannotGrade(str(error)))
             return True
-        send_reply(self.connection, Ready(self.rehearsed.unsound))
+        send_reply(self.connection, Ready(self.rehearsed.unsound, self.suite))
         by_name = {item.name: item for item in session.items}
         while task := receive_task(self.connection):
             items = session.items if task.tests is None else [by_name[name] for name in task.tests if name in by_name]

@@ -27,6 +27,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from autograder.course import load_course  # noqa: E402
+from autograder.graders.local import LocalGrader  # noqa: E402
 from autograder.intake import Submission  # noqa: E402
 from autograder.journal import Journal  # noqa: E402
 from autograder.messages import Conditions  # noqa: E402
@@ -247,7 +248,15 @@ def main() -> int:
         journal = Journal(base / "results")
         attempts = [journal.add(submission) for submission in submissions]
         conditions = Conditions(backend=options.backend or "")
-        stored = grade(root, problem_set, attempts, journal, lambda attempt: None, jobs=options.jobs, conditions=conditions)
+        stored = grade(
+            root,
+            problem_set,
+            attempts,
+            journal,
+            lambda attempt: None,
+            grader=LocalGrader(options.jobs),
+            conditions=conditions,
+        )
         for record in stored:
             printed = record.record.output + record.record.staff_output
             won = token in json.dumps(record.record) or bool(re.search(r"probe .*: ok", printed))

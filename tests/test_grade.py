@@ -12,6 +12,8 @@ import pytest
 
 from autograder import __version__, run
 from autograder.course import load_course
+from autograder.graders.local import LocalGrader
+from autograder.graders.process import WorkerProcess
 from autograder.intake import Submission
 from autograder.journal import Journal, Stored
 from autograder.messages import Task
@@ -176,22 +178,24 @@ def test_an_empty_folder_is_an_error_that_says_what_was_expected(tmp_path: Path)
 def kills(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Kills each worker as soon as it has been given something, as often as the number in this list says."""
     left = [1]
-    give = run._Worker.give
+    give = WorkerProcess.give
 
-    def give_and_kill(worker: run._Worker[Any], key: Any, task: Task, seconds: float) -> None:
-        give(worker, key, task, seconds)
+    def give_and_kill(worker: WorkerProcess, task: Task, seconds: float) -> None:
+        give(worker, task, seconds)
         if left[0] > 0:
             left[0] -= 1
             worker.process.kill()
 
-    monkeypatch.setattr(run._Worker, "give", give_and_kill)
+    monkeypatch.setattr(WorkerProcess, "give", give_and_kill)
     return left
 
 
 def graded_here(journal: Journal, source: bytes) -> Stored:
     """A submission to the tiny course, whose workers start sooner."""
     attempt = journal.add(Submission("s001", "tiny.py", source))
-    (stored,) = run.grade(TINY, load_course(TINY).problem_set("tiny"), [attempt], journal, lambda attempt: None, jobs=1)
+    (stored,) = run.grade(
+        TINY, load_course(TINY).problem_set("tiny"), [attempt], journal, lambda attempt: None, grader=LocalGrader(1)
+    )
     return stored
 
 
@@ -206,16 +210,16 @@ def test_a_worker_that_ended_before_it_was_given_anything_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ended = []
-    give = run._Worker.give
+    give = WorkerProcess.give
 
-    def kill_and_give(worker: run._Worker[Any], key: Any, task: Task, seconds: float) -> None:
+    def kill_and_give(worker: WorkerProcess, task: Task, seconds: float) -> None:
         if not ended:
             ended.append(worker.process.pid)
             worker.process.kill()
             worker.process.wait()
-        give(worker, key, task, seconds)
+        give(worker, task, seconds)
 
-    monkeypatch.setattr(run._Worker, "give", kill_and_give)
+    monkeypatch.setattr(WorkerProcess, "give", kill_and_give)
     stored = graded_here(Journal(tmp_path), b"def double(values): return 2 * values\n")
     assert len(ended) == 1
     assert stored.record.is_sound
@@ -247,7 +251,7 @@ def test_sources_are_read_when_they_are_given_out(tmp_path: Path, kills: list[in
     )
     journal = Journal(tmp_path)
     attempts = [journal.add(Submission("s001", "tiny.py", b"x = %d\n" % number)) for number in range(4)]
-    run.grade(TINY, load_course(TINY).problem_set("tiny"), attempts, journal, lambda attempt: None, jobs=1)
+    run.grade(TINY, load_course(TINY).problem_set("tiny"), attempts, journal, lambda attempt: None, grader=LocalGrader(1))
     # The next is read when the one before it is graded, and no earlier.
     assert [step for step in steps if step.startswith("read")] == [f"read {number}" for number in range(1, 5)]
     assert steps.index("wrote 1") < steps.index("read 3")

@@ -34,6 +34,7 @@ from autograder.authoring.stubs import BEGIN, END
 from autograder.authoring.template import problem_set_files, write
 from autograder.course import Course, CourseError, load_course
 from autograder.gradebook import gradebook_url, sync
+from autograder.graders.local import LocalGrader
 from autograder.grades import grades
 from autograder.intake import find_submissions
 from autograder.journal import Journal
@@ -339,7 +340,7 @@ def test_the_engine_grades_what_nbgrader_collected_and_fills_its_gradebook(
     assert {(each.student, each.filename) for each in submissions} == {("noisy", "ps1.ipynb"), ("s003", "ps1.ipynb")}
     journal = Journal(tmp_path / "ps1")
     attempts = [journal.add(each) for each in submissions if each.student == "s003"]
-    [stored] = run.grade(ROOT, problem_set, attempts, journal, lambda _: None, jobs=1)
+    [stored] = run.grade(ROOT, problem_set, attempts, journal, lambda _: None, grader=LocalGrader(1))
     questions = stored.record.questions
     own = {question.id: question.score for question in questions if question.kind != "written"}
     # nbgrader gives no follow-through marks.

@@ -20,6 +20,7 @@ from autograder import run as engine
 from autograder.authoring.leaks import leaks
 from autograder.course import load_course
 from autograder.intake import Submission
+from autograder.messages import Task
 from autograder.platforms.suite import question_suite
 from autograder.platforms.targets.gradescope import release_files
 from autograder.record import Record, to_json
@@ -127,7 +128,7 @@ def double(values):
 
 def graded(root: Path) -> Record:
     problem_set = load_course(root).problem_set("tiny")
-    [(_, record)] = engine.graded(root, problem_set, {"": engine.Task(Submission("s001", "tiny.py", ECHO))}, jobs=1)
+    [(_, record)] = engine.graded(root, problem_set, {"": Task(Submission("s001", "tiny.py", ECHO))}, jobs=1)
     return record
 
 

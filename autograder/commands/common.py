@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 from rich.console import Console
@@ -20,6 +20,9 @@ from autograder.journal import Journal, JournalError
 from autograder.secret import exposure
 from autograder.sheet import Sheet
 
+if TYPE_CHECKING:
+    from autograder.graders import Grader
+
 out = Console()
 err = Console(stderr=True)
 
@@ -30,6 +33,10 @@ INTERRUPTED = 130  # as shells count it: 128 and the number of the signal
 ProblemSetName = Annotated[str, typer.Argument(metavar="PROBLEM_SET", help="The problem set, such as ps1.")]
 Only = Annotated[list[str] | None, typer.Option(help="Only this student; can be given more than once.")]
 Jobs = Annotated[int, typer.Option(min=0, help="Grading workers; 0 means one per core.")]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Grade on the workers of this Dask scheduler, such as tls://grader:8786."),
+]
 Results = Annotated[Path | None, typer.Option(help="Where records are kept; the course's results/ if not given.")]
 RosterFile = Annotated[Path | None, typer.Option(help="Who is who on the platforms; the course's roster.csv if not given.")]
 Section = Annotated[str | None, typer.Option(help="Only students of this section of the roster.")]
@@ -56,6 +63,23 @@ def open_problem_set(slug: str) -> tuple[Course, ProblemSet]:
     course = open_course()
     try:
         return course, course.problem_set(slug)
+    except CourseError as error:
+        refuse(str(error))
+
+
+def open_grader(jobs: int, scheduler: str | None) -> Grader:
+    """The way to spread grading that was asked for: over workers of this machine, or of a cluster."""
+    # Imported here: most commands grade nothing, and what grades takes half a second to load.
+    from autograder.graders.local import LocalGrader, cores
+
+    if scheduler is None:
+        return LocalGrader(jobs or cores())
+    try:
+        from autograder.graders.cluster import ClusterGrader
+
+        return ClusterGrader(scheduler, say=say_beside)
+    except ModuleNotFoundError as error:
+        refuse(f"--scheduler needs Dask ({error}): install the extra `cluster`, as in `pip install -e .[cluster]`")
     except CourseError as error:
         refuse(str(error))
 
@@ -116,6 +140,11 @@ def say(*lines: str) -> None:
     """Say something to a person: beside a pipe, which only programs read."""
     for line in lines:
         (out if out.is_terminal else err).print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def say_beside(line: str) -> None:
+    """Say something to a person while something else is printed."""
+    err.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def say_exposed(course: Course) -> None:

@@ -23,7 +23,9 @@ from autograder.commands.common import (
     ProblemSetName,
     Results,
     RosterFile,
+    Scheduler,
     explaining,
+    open_grader,
     open_grades,
     open_journal,
     open_problem_set,
@@ -50,6 +52,7 @@ def grade(
     problem_set: ProblemSetName,
     folder: Annotated[Path, typer.Argument(help="What the course platform gave: a zip, a folder, or one file.")],
     jobs: Jobs = 0,
+    scheduler: Scheduler = None,
     only: Only = None,
     roster: RosterFile = None,
     form: Annotated[
@@ -75,13 +78,13 @@ def grade(
     """
     # Imported here, as below: most commands grade nothing, and what grades takes half a second to load.
     from autograder.messages import Conditions
-    from autograder.run import cores
     from autograder.run import grade as grade_attempts
 
     seconds = _seconds(at_most)
     course, chosen = open_problem_set(problem_set)
     say_exposed(course)
     _check_backend(backend)
+    grader = open_grader(jobs, scheduler)
     if form is not None and form not in FORM_NAMES:
         refuse(f"there is no form {form!r}; there are {', '.join(FORM_NAMES)}")
     names = [name for question in chosen.assignment.questions for name in question.names]
@@ -118,7 +121,7 @@ def grade(
             attempts,
             journal,
             before.get,
-            jobs=jobs or cores(),
+            grader=grader,
             conditions=Conditions(backend=backend or ""),
             at_most=seconds,
             on_done=lambda _: bar.advance(task),
@@ -187,6 +190,7 @@ def regrade(
     why: Annotated[str, typer.Option(help="The reason, kept with the regrade.")] = "",
     only: Only = None,
     jobs: Jobs = 0,
+    scheduler: Scheduler = None,
     results: Results = None,
     backend: Backend = None,
     as_json: AsJson = False,
@@ -197,11 +201,11 @@ def regrade(
     """
     from autograder.messages import Conditions
     from autograder.regrade import regrade as regrade_attempts
-    from autograder.run import cores
 
     course, chosen = open_problem_set(problem_set)
     say_exposed(course)
     _check_backend(backend)
+    grader = open_grader(jobs, scheduler)
     journal = open_journal(course, chosen, results)
     students = journal.students()
     if only:
@@ -220,7 +224,7 @@ def regrade(
             journal,
             students,
             why,
-            jobs=jobs or cores(),
+            grader=grader,
             conditions=Conditions(backend=backend or ""),
             on_done=lambda _: bar.advance(task),
         )

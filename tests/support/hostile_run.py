@@ -12,6 +12,7 @@ from pathlib import Path
 
 from autograder import run as engine
 from autograder.course import ProblemSet, load_course
+from autograder.graders.local import LocalGrader
 from autograder.intake import Submission
 from autograder.journal import Journal, Stored
 from autograder.messages import Conditions
@@ -130,5 +131,12 @@ def grade_in_turn(
     attempts = [kept.add(submitted) for submitted in order]
     conditions = Conditions(backend=backend, share=share)
     return engine.grade(
-        root, problem_set, attempts, kept, lambda attempt: None, jobs=1, conditions=conditions, on_done=on_done
+        root,
+        problem_set,
+        attempts,
+        kept,
+        lambda attempt: None,
+        grader=LocalGrader(1),
+        conditions=conditions,
+        on_done=on_done,
     )
