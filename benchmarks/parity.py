@@ -53,7 +53,7 @@ Points = dict[str, float]  # by question
 KINDS = ("reference", "template", "alternative", "mutant", "example")
 # They fill the memory, end the process, or write a results file.
 MISBEHAVES = {"s009", "s010", "s011"}
-SECONDS = 300.0  # after which a grader is taken to hang
+SECONDS = 300.0  # after which a grader is taken to hang, for each submission
 BATCH = 8  # submissions that share one nbgrader course folder
 
 
@@ -219,7 +219,7 @@ def forked(
             process = context.Process(target=child, args=(waiting[0], theirs))
             process.start()
             theirs.close()
-            running[mine] = (waiting.popleft(), process, time.monotonic() + SECONDS)
+            running[mine] = (waiting[0], process, time.monotonic() + SECONDS * len(waiting.popleft()))
         next_end = min(deadline for _, _, deadline in running.values())
         ready = wait(list(running), max(0.0, next_end - time.monotonic()))
         for mine in list(running):

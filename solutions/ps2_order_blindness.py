@@ -385,7 +385,7 @@ guess_broken = "b"
 # Someone trains a classifier without positions on the task of eight tokens, measures an accuracy of 0.66 on 1000 fresh
 # examples, and announces that the bound 163/256 is broken. Is it? Say what the bound is about, work out how far above it
 # 0.66 lies in standard deviations, say what you conclude, and name a check that would settle it. Four to six sentences.
-broken_bound = None  # a string
+broken_bound = None
 # BEGIN SOLUTION
 broken_bound = """The bound is about the accuracy over all possible examples, and it is 163/256, about 0.637. A share of
 1000 fresh examples scatters around that with a standard deviation of sqrt(0.637 * 0.363 / 1000), about 0.015. The

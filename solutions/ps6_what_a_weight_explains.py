@@ -354,9 +354,11 @@ def examples_needed(sizes: Sequence[int], accuracies: Sequence[float], level: fl
 
 
 # === question: reading ===
-# a U-Net-like layer with one downsampling by two commutes with: "a" every shift, "b" even shifts only, "c" no shift at all,
-# "d" every order
-unet = None  # your answer: "a", "b", "c" or "d"
+# Each answer is one letter in quotes, such as "a".
+
+# With what does a U-Net-like layer with one downsampling by two commute?
+#   "a" with every shift    "b" with even shifts only    "c" with no shift at all    "d" with every order
+unet = None
 # BEGIN SOLUTION
 unet = "b"
 # END SOLUTION
@@ -366,14 +368,14 @@ unet = "b"
 #   "b" true for long sequences, where a convolution would need many layers
 #   "c" false: connectivity is not all; if nearby places matter, a layer that knows this needs fewer examples
 #   "d" false: attention cannot connect distant places as well as convolution
-must_outperform = None  # your answer: "a", "b", "c" or "d"
+must_outperform = None
 # BEGIN SOLUTION
 must_outperform = "c"
 # END SOLUTION
 
 # The label is the sign of one coordinate at place 0. The pooled model's curve is flat at about .61. What would raise it?
 #   "a" more examples    "b" a smaller ridge    "c" another representation    "d" a longer training
-ceiling = None  # your answer: "a", "b", "c" or "d"
+ceiling = None
 # BEGIN SOLUTION
 ceiling = "c"
 # END SOLUTION
@@ -381,7 +383,7 @@ ceiling = "c"
 # The label is the sign of the sum over all places. Your curves show that the model on all tokens needs eight times the
 # examples of the pooled one. What is the eight?
 #   "a" the width of a token    "b" the number of places    "c" an accident of the ridge    "d" the ratio of test errors
-eight = None  # your answer: "a", "b", "c" or "d"
+eight = None
 # BEGIN SOLUTION
 eight = "b"
 # END SOLUTION

@@ -181,7 +181,7 @@ def hull() -> Figure:
     for name, point, offset in (
         ("$v_1 - v_2$", a - b, (-20, -18)),
         ("$-v_1$", -a, (10, -4)),
-        ("the average, projected", projected, (12, 2)),
+        ("the average,\nprojected", projected, (-28, -36)),
     ):
         axes.plot(*point, "X", color=WARM, markersize=9)
         axes.annotate(name, point, offset, textcoords="offset points", color=WARM)

@@ -403,9 +403,13 @@ def test_hulls_of_random_values(student, rng):
         values = rng.normal(size=(n, d)) * unit
         size = np.abs(values).max()
         cases = []
-        for _ in range(3):
+        for number in range(3):
             inside = rng.dirichlet(np.ones(n)) @ values
             direction = rng.normal(size=d)
+            if n <= d and number == 2:
+                # The last point lies beside the plane of the values, right above one inside their hull.
+                plane = np.linalg.svd(values[1:] - values[0], full_matrices=False)[2]
+                direction -= plane.T @ (plane @ direction)
             direction /= np.linalg.norm(direction)
             # No value lies further along the direction than `reach`, so a point beyond it is outside.
             reach = (values @ direction).max()

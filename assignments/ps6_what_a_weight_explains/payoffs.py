@@ -92,8 +92,9 @@ def leaving(work):
     axes.axhline(0, color=GREY, linewidth=0.5)
     axes.axvline(0, color=GREY, linewidth=0.5)
     axes.set_aspect("equal")
-    axes.set_title(f"longest ratio of an average: {work.length_ratio(np.array([[0.5, 0.5]]), x)[0]:.2f}", fontsize=9)
-    axes.legend(fontsize=8, loc="lower left")
+    ratio = work.length_ratio(np.array([[0.5, 0.5]]), x)[0]
+    axes.set_title(f"the mean is {ratio:.2f} times as long as the longer value", fontsize=9)
+    figure.legend(fontsize=8, loc="outside lower center")
     return figure
 
 
@@ -211,7 +212,7 @@ def gradients(work):
 def train(work):
     """Three hundred of your training steps, and what the model then makes of a melody.
 
-    Below: greedy decoding. The model hears one round and a note, and goes on by itself.
+    The title shows greedy decoding: the model hears one round and a note, and goes on by itself.
     """
     tuned, falling = _trained(work)
     tokens, _, _, periods = _melody(work)
@@ -241,7 +242,7 @@ def _sung(told, heard):
 
 def _size(work, tuned):
     numbers = sum(np.size(part) for part in _leaves(tuned))
-    return f"{numbers} numbers, {_operations(work)} multiplications and additions a melody"
+    return f"{numbers} numbers, {_operations(work)} multiplications and additions per melody"
 
 
 def _leaves(part):
@@ -351,7 +352,7 @@ def intervene(work):
     right.bar(list(found), list(found.values()), color=[GREY, *[BLUE] * 2, *[ORANGE] * 2], edgecolor="black")
     right.set_ylim(0, 1.05)
     right.set_ylabel("share of right predictions")
-    right.set_title("the table that is read", fontsize=9)
+    right.set_title("with tables put in by force", fontsize=9)
     return figure
 
 
@@ -456,7 +457,7 @@ def conclusion(work):
     left.set_ylim(0, 1.05)
     left.set_xlabel("notes in the melody")
     left.set_ylabel("share of right predictions")
-    left.legend(fontsize=8, loc="center right")
+    left.legend(fontsize=8, loc="center")
     tokens, _, _, _ = _melody(work, 7)
     _map(right, _tables(work, _trained(work, shortest=10)[0], tokens)[1][0], tokens[0], "trained on 10 notes: layer 2")
     return figure

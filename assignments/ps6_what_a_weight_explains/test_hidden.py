@@ -562,46 +562,45 @@ class Oracle:
         b, n = tokens.shape
         # Which sequences follow their read note, lose their prediction without the note before, and mind their control.
         self.follows, self.needs, self.minds = rng.random((3, b)) < np.array([[0.7], [0.6], [0.4]])
-        self.table = np.zeros((b, n, n))
-        for i in range(b):
-            for t in range(1, n):
-                self.table[i, t] = rng.dirichlet(np.ones(n) * 0.3)
-                self.table[i, t, 0] = 0.0
-                self.table[i, t, t:] = 0.0
-                self.table[i, t, max(1, t // 2)] += 1.0
-                self.table[i, t] /= self.table[i, t].sum()
+        # Row t reads place t // 2 most, and neither place 0 nor itself nor what comes later.
+        self.table = rng.dirichlet(np.full(n, 0.3), size=(b, n)) * np.tri(n, k=-1)
+        self.table[:, :, 0] = 0.0
+        for t in range(1, n):
+            self.table[:, t, max(1, t // 2)] += 1.0
+        self.table /= np.maximum(self.table.sum(axis=-1, keepdims=True), 1e-300)
         self.first = rng.dirichlet(np.ones(n), size=(b, n))
 
     def forward(self, tokens):
-        b, n = self.tokens.shape
-        logits = np.zeros((b, n, USUAL + 2))
-        for i in range(b):
-            changed = np.flatnonzero(tokens[i] != self.tokens[i])
-            for t in range(n):
-                read = int(self.table[i, t].argmax())
-                answer = other_note(self.tokens[i, t], 3)
-                for place in changed:
-                    if place == read and self.follows[i]:
-                        answer = tokens[i, place]
-                    elif place == read:
-                        answer = other_note(answer, 1)
-                    elif place == read - 1 and self.needs[i]:
-                        answer = other_note(answer, 2)
-                    elif place != read - 1 and self.minds[i]:
-                        answer = other_note(answer, 4)
-                logits[i, t, answer] = 1.0
-        return logits, [self.first, self.first[::-1], self.table]
+        read = self.table.argmax(axis=-1)
+        answer = other_note(self.tokens, 3)
+        follows, needs, minds = (flags[:, np.newaxis] for flags in (self.follows, self.needs, self.minds))
+        for place, (old, new) in enumerate(zip(self.tokens.T, tokens.T, strict=True)):
+            changed = (old != new)[:, np.newaxis]
+            answer = np.select(
+                [
+                    changed & (read == place) & follows,
+                    changed & (read == place),
+                    changed & (read - 1 == place) & needs,
+                    changed & (read - 1 != place) & minds,
+                ],
+                [new[:, np.newaxis], other_note(answer, 1), other_note(answer, 2), other_note(answer, 4)],
+                answer,
+            )
+        return np.eye(USUAL + 2)[answer], [self.first, self.first[::-1], self.table]
 
 
 def intervened(student, rng):
     """The three shares for random rules, as they must be."""
-    tokens = rng.integers(1, USUAL + 1, size=(40, 10))
+    # So many that a wrong share is hardly ever right by chance.
+    tokens = rng.integers(1, USUAL + 1, size=(400, 10))
     oracle = Oracle(rng, tokens)
-    places = rng.integers(5, 10, size=40)
-    read = oracle.table[np.arange(40), places].argmax(axis=-1)
+    places = rng.integers(5, 10, size=400)
+    read = oracle.table[np.arange(400), places].argmax(axis=-1)
     # A control that is neither read nor the note before, and not the place itself.
     controls = np.array([next(c for c in range(10) if c not in (r, r - 1, t)) for r, t in zip(read, places, strict=True)])
-    replacements = np.where(np.arange(40) % 2, 0, USUAL + 1)
+    replacements = np.where(np.arange(400) % 2, 0, USUAL + 1)
+    # The control's note also stands where it matters, so that changing all its occurrences shows.
+    tokens[np.arange(400), controls] = tokens[np.arange(400), read - 1]
     found = parts(
         student.once.swap_experiment(oracle.forward, tokens, places, replacements, controls), 3, name="swap_experiment(...)"
     )

@@ -397,7 +397,7 @@ guess_broken = None
 # broken. Is it? Say what the bound is about, work out how far above it 0.66 lies in
 # standard deviations, say what you conclude, and name a check that would settle it.
 # Four to six sentences.
-broken_bound = None  # a string
+broken_bound = None
 
 
 # --- Question 17: How much freedom is left (research, 1 point, 10 minutes, moderate)

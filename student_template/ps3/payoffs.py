@@ -186,10 +186,12 @@ def logit_terms(work):
     content, (w_q, w_k) = generator.normal(size=(8, 16)), generator.normal(size=(2, 16, 16)) / 4
     vectors = work.sinusoidal_encoding(8, 16)
     names = ("content-content", "content-position", "position-content", "position-position")
+    split = [work.logit_terms(content, scale * vectors, w_q, w_k) for scale in (1, 3)]
+    largest = np.abs(split).max()
     drawing, rows = plt.subplots(2, 4, figsize=(9, 4.8), layout="constrained", sharex=True, sharey=True)
-    for panels, scale in zip(rows, (1, 3), strict=True):
-        for axes, table, name in zip(panels, work.logit_terms(content, scale * vectors, w_q, w_k), names, strict=True):
-            picture = axes.imshow(table, cmap="PuOr", vmin=-10, vmax=10)
+    for panels, tables, scale in zip(rows, split, (1, 3), strict=True):
+        for axes, table, name in zip(panels, tables, names, strict=True):
+            picture = axes.imshow(table, cmap="PuOr", vmin=-largest, vmax=largest)
             axes.set_title(f"{name}\nstandard deviation {np.std(table):.2f}", fontsize=8)
         panels[0].set_ylabel(f"positions × {scale}\nquery")
     for axes in rows[1]:

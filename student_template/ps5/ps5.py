@@ -51,7 +51,7 @@ def empty_state(
 #   "d" they stay the same
 # Any answer earns the point, as long as it is one letter in quotes. Commit to one
 # before you read on.
-guess_context = None  # "a", "b", "c" or "d"; any of them earns the point
+guess_context = None
 
 
 # --- Question 2: How far a stack can see (core, 6 points, 25 minutes, easy)
@@ -281,11 +281,32 @@ def pair_count(height: int, width: int, side: int = 1) -> int:
 
 # --- Question 8: Reading the figures (core, 4 points, 10 minutes, moderate)
 
-slower = None  # why the measured times grow more slowly than L^2: "a", "b", "c" or "d"
-faster = None  # the step of the table that grows faster than L^2: "a", "b", "c" or "d"
-# what twice the length does to the number of weights: "a", "b", "c" or "d"
+# Each answer is one letter in quotes, such as "a".
+
+# Over most of the table in section 6, time grows more slowly than L^2. Why?
+#   "a" dense attention does not really have quadratic arithmetic
+#   "b" the projections, which grow with L, are part of the cost; at short lengths they
+#       are a large part
+#   "c" the softmax is cheaper for long rows
+#   "d" the machine's clock is not precise enough
+slower = None
+
+# One step of that table grows faster than L^2. Which?
+#   "a" from 64 to 128
+#   "b" from 128 to 256
+#   "c" from 256 to 512
+#   "d" from 1024 to 2048
+faster = None
+
+# The number of tokens doubles. What happens to the number of attention weights?
+#   "a" it stays, because each row still sums to one
+#   "b" it doubles
+#   "c" it triples
+#   "d" it quadruples
 doubled = None
-# layers that a centred kernel of 5 needs for an offset of 64: "a", "b", "c" or "d"
+
+# How many layers with a centred kernel of 5 does it take to cover an offset of 64?
+#   "a" 13    "b" 16    "c" 32    "d" 64
 depth = None
 
 
@@ -464,10 +485,37 @@ def low_rank_attention(
 
 # --- Question 13: What each of them keeps (deepen, 3 points, 10 minutes, moderate)
 
-# blocked attention under a reordering of the tokens: "a", "b", "c" or "d"
+# Each answer is one letter in quotes, such as "a".
+
+# What does blocked attention keep, and why?
+#   "a" permutation equivariance, because it computes the very same function as plain
+#       attention
+#   "b" permutation equivariance, though it is another function: a sum over all keys
+#       does not know their order
+#   "c" equivariance under cyclic shifts only
+#   "d" it loses permutation equivariance, because places decide which tokens are
+#       averaged
 blocks_kept = None
-features_kept = None  # linear attention by features: "a", "b", "c" or "d"
-fixed_kept = None  # window attention and a fixed mixing matrix: "a", "b", "c" or "d"
+
+# What does linear attention with features keep, and why?
+#   "a" permutation equivariance, because it computes the very same function as plain
+#       attention
+#   "b" permutation equivariance, though it is another function: a sum over all keys
+#       does not know their order
+#   "c" equivariance under cyclic shifts only
+#   "d" it loses permutation equivariance, because places decide which tokens are
+#       averaged
+features_kept = None
+
+# What do window attention, and attention through a fixed mixing matrix, keep, and why?
+#   "a" permutation equivariance, because they compute the very same function as plain
+#       attention
+#   "b" permutation equivariance, though they are other functions: a sum over all keys
+#       does not know their order
+#   "c" equivariance under cyclic shifts only
+#   "d" they lose permutation equivariance, because places decide which tokens are
+#       averaged
+fixed_kept = None
 
 
 # --- Question 14: The same sum, one token at a time
@@ -538,4 +586,8 @@ def cache_bytes(layers: int, length: int, width: int, itemsize: int) -> int:
 # --- Question 16: Choose a layer
 # (research, 4 points, 20 minutes, moderate, read by a person)
 
-conclusion = None  # your answer, a few sentences
+# You advise the three groups of section 16 in the lesson. Choose one of them, and a
+# layer for it. In six to ten sentences: use a number to rule out what cannot run, say
+# what your choice gives up, say why this task can do without it, and name one
+# measurement that could change your mind.
+conclusion = None

@@ -344,10 +344,14 @@ def examples_needed(
 
 # --- Question 7: Reading symmetries and curves (core, 4 points, 10 minutes, easy)
 
-# a U-Net-like layer with one downsampling by two commutes with: "a" every shift, "b"
-# even shifts only, "c" no shift at all,
-# "d" every order
-unet = None  # your answer: "a", "b", "c" or "d"
+# Each answer is one letter in quotes, such as "a".
+
+# With what does a U-Net-like layer with one downsampling by two commute?
+#   "a" with every shift
+#   "b" with even shifts only
+#   "c" with no shift at all
+#   "d" with every order
+unet = None
 
 # "Attention connects any pair of places in one layer, so it must outperform convolution
 # wherever its cost is affordable."
@@ -356,7 +360,7 @@ unet = None  # your answer: "a", "b", "c" or "d"
 #   "c" false: connectivity is not all; if nearby places matter, a layer that knows this
 #       needs fewer examples
 #   "d" false: attention cannot connect distant places as well as convolution
-must_outperform = None  # your answer: "a", "b", "c" or "d"
+must_outperform = None
 
 # The label is the sign of one coordinate at place 0. The pooled model's curve is flat
 # at about .61. What would raise it?
@@ -364,7 +368,7 @@ must_outperform = None  # your answer: "a", "b", "c" or "d"
 #   "b" a smaller ridge
 #   "c" another representation
 #   "d" a longer training
-ceiling = None  # your answer: "a", "b", "c" or "d"
+ceiling = None
 
 # The label is the sign of the sum over all places. Your curves show that the model on
 # all tokens needs eight times the examples of the pooled one. What is the eight?
@@ -372,7 +376,7 @@ ceiling = None  # your answer: "a", "b", "c" or "d"
 #   "b" the number of places
 #   "c" an accident of the ridge
 #   "d" the ratio of test errors
-eight = None  # your answer: "a", "b", "c" or "d"
+eight = None
 
 
 # --- Question 8: Backward through layer norm and GELU

@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from autograder.kit.own_run import explain
+from autograder.runtime import figures
 from autograder.runtime.ledger import Ledger
 from autograder.runtime.outcomes import Outcome, Status
 from autograder.testing.bench import HIDDEN, block, keyed, outcome_of, seeded
@@ -119,8 +120,8 @@ def _quiet() -> Iterator[None]:
 
     nbgrader also gives no points to a cell that wrote to the error stream.
     """
-    before = _open_figures()
     with contextlib.ExitStack() as stack:
+        stack.enter_context(figures.closing())
         if "IPython" in sys.modules:
             from IPython.utils.capture import capture_output
 
@@ -129,11 +130,3 @@ def _quiet() -> Iterator[None]:
             stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
             stack.enter_context(contextlib.redirect_stderr(io.StringIO()))
         yield
-    # A notebook shows at the end of a cell every figure that is open.
-    for number in _open_figures() - before:
-        sys.modules["matplotlib.pyplot"].close(number)
-
-
-def _open_figures() -> set[int]:
-    pyplot = sys.modules.get("matplotlib.pyplot")
-    return set(pyplot.get_fignums()) if pyplot else set()

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from autograder.runtime import figures, loading
+from autograder.runtime import loading
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -62,8 +62,6 @@ def draw(question: str) -> Figure | None:
         print(error)
         return None
     print(caption)
-    # The notebook shows the figure that the cell returns; one that stays open it would show twice.
-    figures.close(figure)
     return figure
 
 
@@ -79,7 +77,6 @@ def souvenir() -> Figure | None:
         print(error)
         return None
     print("written:", ", ".join(path.name for path in paths))
-    figures.close(figure)
     return figure
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import importlib.util
 import inspect
+import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from autograder.runtime import loading
+from autograder.runtime import figures, loading
 from autograder.testing.errors import UNDONE
 from autograder.testing.forms import shown
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 PAYOFFS = "payoffs.py"
 SOUVENIR = "souvenir"  # its function that draws a page to keep
 FORMATS = ("svg", "pdf")
+COLUMNS = 88  # what the output of a cell shows in one line
 
 
 class Work:
@@ -61,17 +63,20 @@ def payoff(folder: Path, description: Mapping[str, Any], question: str, namespac
     if not _is_payoff(question, function):
         raise NoPayoff(f"there is nothing to draw for {question!r}; there is for {', '.join(drawable(folder))}")
     assert function is not None
-    figure = _drawing(function, f"Does your check of {question}", namespace)
-    caption = inspect.getdoc(function) or ""
-    predicted = [line for entry in description["questions"] if entry["payoff"] == question
-                 for line in _predicted(entry, namespace)]  # fmt: skip
-    return figure, "\n".join([*predicted, caption]).strip()
+    predictions = [entry for entry in description["questions"] if entry["payoff"]]
+    # In a notebook, a prediction below the drawing is not defined yet.
+    unmade = {name: None for entry in predictions for name in entry["names"]}
+    figure = _drawing(function, f"Does your check of {question}", {**unmade, **namespace})
+    predicted = [line for entry in predictions if entry["payoff"] == question for line in _predicted(entry, namespace)]
+    return figure, "\n".join([*predicted, *_caption(function)]).strip()
 
 
 def _drawing(function: Any, first: str, namespace: Mapping[str, Any]) -> Figure:
     """What a function of `payoffs.py` draws; `first` is what should pass before."""
     try:
-        figure: Figure = function(Work(namespace))
+        # The notebook shows the figure that its cell returns. One that stays open, it would show twice.
+        with figures.closing():
+            figure: Figure = function(Work(namespace))
     except NotImplementedError as error:
         reason = str(error)
         raise NoPayoff(UNDONE if reason == UNDONE else f"{UNDONE}: {reason}") from None
@@ -80,6 +85,12 @@ def _drawing(function: Any, first: str, namespace: Mapping[str, Any]) -> Figure:
         where = "".join(f"\n  {line}" for line in told["where"])
         raise NoPayoff(f"the drawing stopped with {told['type']}: {told['message']}{where}\n{first} pass?") from None
     return figure
+
+
+def _caption(function: Any) -> list[str]:
+    """The lines of a drawing's docstring, filled anew."""
+    paragraphs = (inspect.getdoc(function) or "").split("\n\n")
+    return "\n\n".join(textwrap.fill(paragraph, COLUMNS) for paragraph in paragraphs).splitlines()
 
 
 def _predicted(entry: Mapping[str, Any], namespace: Mapping[str, Any]) -> list[str]:

@@ -5,8 +5,10 @@ The guest describes a figure; the host and the tests see only the description, a
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -151,6 +153,22 @@ def warm_up() -> None:
     figure.colorbar(image, label="scale")
     describe(figure)
     pyplot.close(figure)
+
+
+@contextlib.contextmanager
+def closing() -> Iterator[None]:
+    """Close what pyplot opens meanwhile: at the end of a cell, a notebook shows every figure that is still open."""
+    before = _open_numbers()
+    try:
+        yield
+    finally:
+        for number in _open_numbers() - before:
+            sys.modules["matplotlib.pyplot"].close(number)
+
+
+def _open_numbers() -> set[int]:
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    return set(pyplot.get_fignums()) if pyplot else set()
 
 
 def close(value: Any) -> None:
