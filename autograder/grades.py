@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from autograder.course import Course, Policy, ProblemSet
@@ -92,13 +92,14 @@ def grades(
     problem_set: ProblemSet,
     journal: Journal,
     manual: Mapping[str, Mapping[str, Manual]] | None = None,
+    students: Iterable[str] | None = None,
 ) -> list[Grade]:
-    """The grade of every student whose counting attempt is graded. Others are in `ungraded`.
+    """The grade of each of `students`, all if not given, whose counting attempt is graded. Others are `ungraded`.
 
     `manual` is what people gave, by student and question.
     """
     counting = []
-    for student in journal.students():
+    for student in journal.students() if students is None else students:
         own = _own(course, problem_set, journal, student, (manual or {}).get(student, {}))
         if own is not None:
             counting.append(own)
@@ -122,9 +123,10 @@ def changed_points(problem_set: ProblemSet, grades: Sequence[Grade]) -> list[str
     return [f"{change} {count} of {len(grades)} were graded; {advice}" for change, count in counts.items()]
 
 
-def ungraded(course: Course, problem_set: ProblemSet, journal: Journal) -> list[str]:
-    """Students without a grade: their counting attempt is not graded, or the grader failed at it."""
-    return [student for student in journal.students() if _own(course, problem_set, journal, student, {}) is None]
+def ungraded(journal: Journal, grades: Iterable[Grade]) -> list[str]:
+    """Students with an attempt and without one of `grades`: the one that counts is not graded, or the grader failed at it."""
+    graded = {grade.student for grade in grades}
+    return [student for student in journal.students() if student not in graded]
 
 
 def _own(

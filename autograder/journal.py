@@ -24,11 +24,12 @@ import datetime
 import fcntl
 import hashlib
 import json
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from autograder import record as record_module
 from autograder.files import UNFINISHED, make_folder, sync, write_new
@@ -38,6 +39,7 @@ from autograder.record import Record, RecordError
 _RECORD = re.compile(r"(\d{3,})(?:\.r(\d+))?\.json")
 _ATTEMPT = re.compile(r"(\d{3,})\.attempt\.json")
 _NUMBERED = re.compile(r"(\d{4,})\.json")
+Entry = TypeVar("Entry")
 
 
 class JournalError(Exception):
@@ -95,11 +97,21 @@ class Decision:
     decided: datetime.datetime
 
 
+@dataclass(frozen=True)
+class _Rename:
+    """That a student's id changed, after so many regrades."""
+
+    old: str
+    new: str
+    runs: int
+
+
 class Journal:
     """The journal of one problem set under `root`."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self._read: dict[tuple[Path, int], Any] = {}
 
     @contextlib.contextmanager
     def locked(self, on_wait: Callable[[], object] = lambda: None) -> Iterator[None]:
@@ -257,16 +269,17 @@ class Journal:
 
     def runs(self) -> list[Run]:
         """All regrades, oldest first."""
-        result = []
-        for number, path in self._numbered("_runs"):
-            with _reading(path) as entry:
-                records = {
-                    self.today(student, number): {int(at): name for at, name in own.items()}
-                    for student, own in entry["records"].items()
-                }
-                started = datetime.datetime.fromisoformat(entry["started"])
-                result.append(Run(number, entry["suite"], entry["engine"], started, entry["why"], records))
-        return result
+        renames = self._renames()
+
+        def run(number: int, entry: dict[str, Any]) -> Run:
+            records = {
+                _today(renames, student, number): {int(at): name for at, name in own.items()}
+                for student, own in entry["records"].items()
+            }
+            started = datetime.datetime.fromisoformat(entry["started"])
+            return Run(number, entry["suite"], entry["engine"], started, entry["why"], records)
+
+        return self._all("_runs", run, after=len(renames))
 
     def add_run(self, suite: str, engine: str, why: str, records: Mapping[str, Mapping[int, str]]) -> Run:
         """Write down a regrade, which does not count yet."""
@@ -277,12 +290,12 @@ class Journal:
 
     def decisions(self) -> list[Decision]:
         """What was decided about regrades, oldest first."""
-        result = []
-        for number, path in self._numbered("_decisions"):
-            with _reading(path) as entry:
-                decided = datetime.datetime.fromisoformat(entry["decided"])
-                result.append(Decision(number, entry["action"], entry["run"], decided))
-        return result
+
+        def decision(number: int, entry: dict[str, Any]) -> Decision:
+            decided = datetime.datetime.fromisoformat(entry["decided"])
+            return Decision(number, entry["action"], entry["run"], decided)
+
+        return self._all("_decisions", decision)
 
     def decide(self, action: Literal["apply", "revert"], run: int) -> None:
         """Take a regrade over, or take it back."""
@@ -310,21 +323,39 @@ class Journal:
 
     def today(self, student: str, run: int = 0) -> str:
         """The id today of who was called `student`, when the regrade of that number was made if it is given."""
-        for _, path in self._numbered("_renames"):
-            with _reading(path) as entry:
-                if entry["old"] == student and run <= entry["runs"]:
-                    student = entry["new"]
-        return student
+        return _today(self._renames(), student, run)
+
+    def _renames(self) -> list[_Rename]:
+        return self._all("_renames", lambda number, entry: _Rename(entry["old"], entry["new"], entry["runs"]))
 
     def _numbered(self, kind: str) -> list[tuple[int, Path]]:
-        paths = (self.root / kind).glob("*.json")
-        return sorted((int(match[1]), path) for path in paths if (match := _NUMBERED.fullmatch(path.name)))
+        folder = self.root / kind
+        names = os.listdir(folder) if folder.is_dir() else []
+        return sorted((int(match[1]), folder / name) for name in names if (match := _NUMBERED.fullmatch(name)))
+
+    def _all(self, kind: str, made_of: Callable[[int, dict[str, Any]], Entry], *, after: int = 0) -> list[Entry]:
+        """The numbered files of a kind, each as what `made_of` makes of it after so many renames.
+
+        A file never changes, so it is read once: every student's grade asks for them.
+        """
+        for number, path in (numbered := self._numbered(kind)):
+            if (path, after) not in self._read:
+                with _reading(path) as entry:
+                    self._read[path, after] = made_of(number, entry)
+        return [self._read[path, after] for _, path in numbered]
 
     def _add_numbered(self, kind: str, entry: Mapping[str, Any]) -> int:
         while True:
             number = max((number for number, _ in self._numbered(kind)), default=0) + 1
             if write_new(self.root / kind / f"{number:04d}.json", _dump(entry)):
                 return number
+
+
+def _today(renames: Sequence[_Rename], student: str, run: int) -> str:
+    for rename in renames:
+        if rename.old == student and run <= rename.runs:
+            student = rename.new
+    return student
 
 
 def now() -> datetime.datetime:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from autograder.course import Course, ProblemSet
+from autograder.course import ProblemSet
 from autograder.grades import Grade, ungraded
 from autograder.intake import Roster
 from autograder.journal import Journal
@@ -66,7 +66,6 @@ class Standing:
 
 
 def standing(
-    course: Course,
     problem_set: ProblemSet,
     journal: Journal,
     grades: Sequence[Grade],
@@ -76,12 +75,14 @@ def standing(
     """Where the students stand, those of the roster and all who handed in. Whoever is in `listed` is not missing."""
     handed_in = journal.students()
     known = roster.students if roster else ()
+    absent = {*known} - {*handed_in, *listed}
+    enrolled = {*known} if roster else {*handed_in}
     return Standing(
         problem_set.slug,
         list(grades),
-        ungraded(course, problem_set, journal),
-        [student for student in known if student not in handed_in and student not in listed],
-        [student for student in handed_in if roster and student not in known],
+        ungraded(journal, grades),
+        [student for student in known if student in absent],
+        [student for student in handed_in if student not in enrolled],
     )
 
 

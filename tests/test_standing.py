@@ -39,7 +39,7 @@ def test_everybody_stands_somewhere(tmp_path: Path, roster_file: Path) -> None:
     answered = [records.score(TINY_SET.question("double"), 3), records.score(TINY_SET.question("note"), answer="because")]
     journal.append(journal.add(Submission("s001", "tiny.py", b"1")), records.record(answered))
     journal.add(Submission("s009", "tiny.py", b"9"))
-    now = standing(TINY, TINY_SET, journal, grades(TINY, TINY_SET, journal), roster, listed=["s003"])
+    now = standing(TINY_SET, journal, grades(TINY, TINY_SET, journal), roster, listed=["s003"])
     assert (now.ungraded, now.missing, now.strangers, now.unread) == (["s009"], ["s002"], ["s009"], {"note": 1})
     assert list(now.lines()) == [
         "not graded: s009; `course grade tiny …` tries again",
@@ -48,7 +48,7 @@ def test_everybody_stands_somewhere(tmp_path: Path, roster_file: Path) -> None:
         "to read: 1 written answer to note",
     ]
     assert now.next_command == "course read tiny"
-    assert standing(TINY, TINY_SET, journal, [], None).next_command == "course feedback tiny"
+    assert standing(TINY_SET, journal, [], None).next_command == "course feedback tiny"
 
 
 def test_people_are_found_by_id_or_by_a_part_of_their_name(roster_file: Path) -> None:

@@ -58,7 +58,7 @@ def export(
     counting = open_grades(course, chosen, journal)
     known = open_roster(course, roster)
     with explaining(journal):
-        now = standing(course, chosen, journal, counting, known)
+        now = standing(chosen, journal, counting, known)
     if not counting:
         refuse(f"no grades in {journal.root}; `course grade {chosen.slug} FOLDER` gives them")
     chosen_export = EXPORTS[form]

@@ -34,7 +34,7 @@ def bring_up_to_date(
     from autograder.platforms.formgrader import stale_pages, write_config
 
     counting = grades(course, problem_set, journal, manual_scores(url, course, problem_set))
-    failed = ungraded(course, problem_set, journal)
+    failed = ungraded(journal, counting)
     # nbgrader makes pages for students of these notebooks, so they hold no model answer before.
     is_closed = datetime.datetime.now(datetime.UTC) > closes(course, problem_set.slug)
     model_answers = problem_set.model_answers() if is_closed else {}

@@ -150,7 +150,7 @@ def grade(
             out.print(f"[bold]{len(late)} {noun} not graded yet[/], {why}; run the command again.")
         out.print(f"records: {journal.root}", highlight=False, soft_wrap=True)
         kept = sum(stored is not None for stored in before.values())
-        now = standing(course, chosen, journal, counting, known, listed=[entry.student for entry in listed])
+        now = standing(chosen, journal, counting, known, listed=[entry.student for entry in listed])
         say(_counts(len(stored) - kept, kept, listed), *now.lines(), f"next: {now.next_command}")
     raise typer.Exit(NEEDS_YOU if listed or late or not all(grading.record.is_sound for grading in stored) else 0)
 

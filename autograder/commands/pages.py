@@ -63,7 +63,7 @@ def feedback(
     wanted = in_section(known, section)
     every = open_grades(course, chosen, journal)
     with explaining(journal):
-        now = standing(course, chosen, journal, every, known).of(wanted)
+        now = standing(chosen, journal, every, known).of(wanted)
     counting = [grade for grade in now.grades if not only or grade.student in only]
     missing = sorted(set(only or []) - {grade.student for grade in counting})
     if missing:
@@ -123,7 +123,7 @@ def report(
     except ValueError as error:
         refuse(str(error))
     with explaining(journal):
-        now = standing(course, chosen, journal, open_grades(course, chosen, journal), known).of(wanted)
+        now = standing(chosen, journal, open_grades(course, chosen, journal), known).of(wanted)
         counting = now.grades
         sources = {grade.student: (grade.attempt.filename, journal.source(grade.attempt)) for grade in counting}
     if not journal.students():
