@@ -30,6 +30,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
+from weakref import WeakValueDictionary
 
 from autograder import record as record_module
 from autograder.files import UNFINISHED, make_folder, sync, write_new
@@ -112,6 +113,7 @@ class Journal:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._read: dict[tuple[Path, int], Any] = {}
+        self._held: WeakValueDictionary[Path, Stored] = WeakValueDictionary()
 
     @contextlib.contextmanager
     def locked(self, on_wait: Callable[[], object] = lambda: None) -> Iterator[None]:
@@ -224,12 +226,16 @@ class Journal:
     # --- gradings
 
     def records(self, student: str) -> list[Stored]:
-        """All gradings of a student, oldest attempt first."""
-        stored = []
+        """All gradings of a student, oldest attempt first. A file never changes, so one that somebody holds is not read again."""
+        gradings = []
         for path in (self.root / student).glob("*.json"):
             if match := _RECORD.fullmatch(path.name):
-                stored.append(Stored(int(match[1]), int(match[2] or 1), path, _read_record(path, student)))
-        return sorted(stored, key=lambda grading: (grading.attempt, grading.run))
+                stored = self._held.get(path)
+                if stored is None:
+                    stored = Stored(int(match[1]), int(match[2] or 1), path, _read_record(path, student))
+                    self._held[path] = stored
+                gradings.append(stored)
+        return sorted(gradings, key=lambda grading: (grading.attempt, grading.run))
 
     def append(self, attempt: Attempt, record: Record) -> Stored:
         """Write a grading of an attempt under the next free number and return it as stored."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -34,7 +35,8 @@ class RecordError(Exception):
 
 
 def _text(most: int) -> BeforeValidator:
-    return BeforeValidator(lambda value: bounded(value, most) if isinstance(value, str) else value)
+    # Interned: the records of a class share most of their texts, such as titles, and many records are held at once.
+    return BeforeValidator(lambda value: sys.intern(bounded(value, most)) if isinstance(value, str) else value)
 
 
 def _at_most(most: int) -> BeforeValidator:
@@ -61,7 +63,7 @@ class Reason(StrEnum):
     UNDEFINED = "undefined"  # a name that is asked for is missing
 
 
-@dataclass(frozen=True, config=_STRICT)
+@dataclass(frozen=True, slots=True, config=_STRICT)
 class Look:
     """One reason to look; `detail` is a sentence, and of `Reason.UNDEFINED` the name."""
 
@@ -69,7 +71,7 @@ class Look:
     detail: Line
 
 
-@dataclass(frozen=True, config=_STRICT)
+@dataclass(frozen=True, slots=True, config=_STRICT)
 class Slip:
     """A likely slip: the mutant that gives the same wrong answers, and its hint, which the student reads."""
 
@@ -77,7 +79,7 @@ class Slip:
     hint: Message
 
 
-@dataclass(frozen=True, config=_STRICT)
+@dataclass(frozen=True, slots=True, config=_STRICT)
 class Verdict:
     """How one test ended, and what is said of it.
 
@@ -127,7 +129,7 @@ class Verdict:
         return self.safe if self.hidden else self.message
 
 
-@dataclass(frozen=True, config=_STRICT)
+@dataclass(frozen=True, slots=True, config=_STRICT)
 class QuestionScore:
     """What one question earned.
 
@@ -149,7 +151,7 @@ class QuestionScore:
         return next((slip.hint for slip in self.slips if slip.mutant == mutant), "")
 
 
-@dataclass(frozen=True, config=_STRICT)
+@dataclass(frozen=True, slots=True, config=_STRICT)
 class Provenance:
     """What was graded, by which tests, with what. `started` is a moment in ISO form."""
 
@@ -167,7 +169,7 @@ class Provenance:
     hidden_key: Line = ""  # the fingerprint of what hidden tests drew from
 
 
-@dataclass(frozen=True, config=_STRICT)
+@dataclass(frozen=True, slots=True, config=_STRICT)
 class Record:
     """One grading of one attempt.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -89,14 +89,16 @@ def open_journal(course: Course, problem_set: ProblemSet, results: Path | None) 
     return Journal((results or course.root / "results") / problem_set.slug)
 
 
-def open_grades(course: Course, problem_set: ProblemSet, journal: Journal) -> list[Grade]:
-    """The grades of a problem set, with what people gave in the gradebook."""
+def open_grades(
+    course: Course, problem_set: ProblemSet, journal: Journal, students: Sequence[str] | None = None
+) -> list[Grade]:
+    """The grades of a problem set, those of `students` or all, with what people gave in the gradebook."""
     with explaining(journal):
         manual: dict[str, dict[str, Manual]] = {}
         for student, given in manual_scores(gradebook_url(journal.root.parent), course, problem_set).items():
             today = journal.today(student)
             manual[today] = manual.get(today, {}) | given if today == student else given | manual.get(today, {})
-        counting = grades(course, problem_set, journal, manual)
+        counting = grades(course, problem_set, journal, manual, students)
     for line in changed_points(problem_set, counting):
         err.print(line, markup=False, highlight=False, soft_wrap=True)
     return counting

@@ -57,7 +57,7 @@ def show(
         journal = open_journal(course, chosen, results)
         with explaining(journal):
             if journal.attempts(who):
-                grade = next((grade for grade in open_grades(course, chosen, journal) if grade.student == who), None)
+                grade = next(iter(open_grades(course, chosen, journal, [who])), None)
                 shown.append(_plain(chosen, journal, who, grade))
                 if not as_json:
                     _print(course, chosen, journal, who, grade, in_detail=problem_set is not None, code=code)

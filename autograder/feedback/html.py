@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -17,14 +19,23 @@ _CODE = re.compile(r"`([^`\n]+)`")
 _MARKDOWN = MarkdownIt("js-default").disable("image")
 
 
+# The course's texts are the same on every page, so what is made of them is kept.
+@functools.lru_cache(maxsize=2048)
 def with_code(text: str) -> Markup:
     """Text in which `such` words are set as code."""
     return Markup(_CODE.sub(r"<code>\1</code>", str(escape(visible(text)))))
 
 
+@functools.lru_cache(maxsize=512)
 def markdown(text: str) -> Markup:
     """The course's own Markdown."""
     return Markup(_MARKDOWN.render(text))
+
+
+def numbered(lines: Sequence[str], first: int) -> Markup:
+    """Lines of code, each with its number."""
+    shown = str(escape(visible("\n".join(lines)))).split("\n")
+    return Markup("".join(f'<span data-n="{number}">{line}\n</span>' for number, line in enumerate(shown, start=first)))
 
 
 def moment(when: datetime.datetime) -> str:
@@ -50,4 +61,4 @@ _ENVIRONMENT = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
-_ENVIRONMENT.filters.update(code=with_code, markdown=markdown, moment=moment, number=points_text)
+_ENVIRONMENT.filters.update(code=with_code, markdown=markdown, moment=moment, numbered=numbered, number=points_text)

@@ -16,8 +16,9 @@ from keyword import kwlist
 from autograder.runtime.loading import code_cells
 
 RUN = 16  # tokens; about two lines of code
-# A run that more students have than this, and than this share of them, is the obvious answer rather than a copied one.
-COMMON, COMMON_SHARE = 10, 0.1
+# A run that more students have than this share of them is the obvious answer rather than a copied one. The bounds keep small
+# classes from having no copies, and the pairs of large ones few: 30 students who share a run are 435 of them.
+COMMON_SHARE, FEWEST_COMMON, MOST_COMMON = 0.1, 10, 30
 FEWEST_RUNS = 40  # in a submission of which anything is said
 MAX_TEXT = 500_000
 
@@ -62,7 +63,7 @@ def similar_pairs(
     for student, runs in own.items():
         for run in runs:
             holders[run].append(student)
-    most = max(COMMON, COMMON_SHARE * len(own))
+    most = min(max(FEWEST_COMMON, COMMON_SHARE * len(own)), MOST_COMMON)
     left: Counter[str] = Counter()
     shared: Counter[tuple[str, str]] = Counter()
     for students in holders.values():

@@ -24,19 +24,12 @@ FOLDER = "staff"
 
 
 @dataclass(frozen=True)
-class Line:
-    """A line of code and its number in the file or cell."""
-
-    number: int
-    text: str
-
-
-@dataclass(frozen=True)
 class Block:
-    """Lines that stand together; `cell` is empty in a module."""
+    """Lines that stand together, and the number of the first in the file or cell; `cell` is empty in a module."""
 
     cell: str
-    lines: list[Line]
+    first: int
+    lines: list[str]
 
 
 @dataclass(frozen=True)
@@ -126,10 +119,7 @@ def _answer(question: Question, grade: Grade, pieces: Sequence[Piece]) -> Answer
 def _blocks(pieces: Sequence[Piece]) -> list[Block]:
     blocks, room = [], MAX_LINES
     for piece in (piece for piece in pieces if not piece.is_blank):
-        lines = [
-            Line(number, text if len(text) <= MAX_WIDTH else f"{text[:MAX_WIDTH]}…")
-            for number, text in enumerate(piece.lines[:room], start=piece.first_line)
-        ]
+        lines = [text if len(text) <= MAX_WIDTH else f"{text[:MAX_WIDTH]}…" for text in piece.lines[:room]]
         room -= len(lines)
-        blocks.append(Block(piece.cell, lines))
+        blocks.append(Block(piece.cell, piece.first_line, lines))
     return blocks
