@@ -157,7 +157,7 @@ class ProblemSet:
         for line in (self.folder / "handout.md").read_text(encoding="utf-8").splitlines():
             if line.startswith("## "):
                 heading = line.removeprefix("## ").strip()
-            elif slot := re.fullmatch(r"<!-- question: (\w+) -->", line):
+            elif line.startswith("<!--") and (slot := re.fullmatch(r"<!-- question: (\w+) -->", line)):
                 by_question[slot[1]] = heading
         return by_question
 

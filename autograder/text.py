@@ -15,6 +15,8 @@ def visible(text: str) -> str:
     if text.isprintable():
         return text
     lines = text.replace("\r\n", "\n")
+    if lines.replace("\n", "").replace("\t", "").isprintable():
+        return lines
     return "".join(character if character.isprintable() or character in "\n\t" else MARK for character in lines)
 
 
