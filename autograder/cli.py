@@ -1,19 +1,83 @@
-"""The `course` command: every command of `commands/` under its name."""
+"""The `course` command: every command of `commands/` under its name, loaded when it is asked for."""
 
 from __future__ import annotations
 
+import ast
+import functools
+import importlib
+import inspect
 import io
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from autograder import __version__
-from autograder.commands import authoring, doctor, export, gradebook, grading, pages, read, receipt, rename, show, totals
+
+# By name, the module of `commands/` that has the command as a function.
+COMMANDS = {
+    "grade": "grading",
+    "regrade": "grading",
+    "show": "show",
+    "totals": "totals",
+    "receipt": "receipt",
+    "rename": "rename",
+    "gradebook": "gradebook",
+    "read": "read",
+    "feedback": "pages",
+    "report": "pages",
+    "export": "export",
+    "new": "authoring",
+    "validate": "authoring",
+    "release": "authoring",
+    "doctor": "doctor",
+}
+
+
+class Commands(TyperGroup):
+    """All commands. What is listed has only a name and a description: to load every module takes half a second."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        for name, command in self.commands.items():
+            command.help = _description(name)
+        return list(self.commands)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command and _loaded(name or ""), rest
+
+
+def _description(name: str) -> str:
+    """A command's docstring, read from its source."""
+    functions = {node.name: node for node in _module(COMMANDS[name]).body if isinstance(node, ast.FunctionDef)}
+    return inspect.cleandoc(ast.get_docstring(functions[name]) or "")
+
+
+@functools.cache
+def _module(name: str) -> ast.Module:
+    return ast.parse((Path(__file__).parent / "commands" / f"{name}.py").read_text(encoding="utf-8"))
+
+
+def _loaded(name: str) -> Any:
+    """A command with its options."""
+    alone = typer.Typer(rich_markup_mode="rich", pretty_exceptions_enable=False, add_completion=False)
+    alone.command(name)(getattr(importlib.import_module(f"autograder.commands.{COMMANDS[name]}"), name))
+    return _flags_alone(typer.main.get_command(alone))
+
+
+def _flags_alone(command: Any) -> Any:
+    """The same command. A flag takes no value, so help shows none."""
+    for parameter in command.params:
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+    return command
+
 
 app = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -36,25 +100,8 @@ def course(
     """Grade and release the problem sets of this course."""
 
 
-COMMANDS = (
-    grading.grade,
-    grading.regrade,
-    show.show,
-    totals.totals,
-    receipt.receipt,
-    rename.rename,
-    gradebook.gradebook,
-    read.read,
-    pages.feedback,
-    pages.report,
-    export.export,
-    authoring.new,
-    authoring.validate,
-    authoring.release,
-    doctor.doctor,
-)
-for command in COMMANDS:
-    app.command()(command)
+for listed in COMMANDS:
+    app.command(listed)(lambda: None)
 
 
 def main() -> None:
@@ -67,9 +114,4 @@ def main() -> None:
         Path.home()
     except RuntimeError:
         os.environ["HOME"] = "/nonexistent"  # libraries ask for it as they are loaded; an account in a container has none
-    command = typer.main.get_command(app)
-    for described in (command, *getattr(command, "commands", {}).values()):
-        for parameter in described.params:
-            if getattr(parameter, "is_flag", False):
-                parameter.metavar = ""  # a flag takes no value, so help shows none
-    command(prog_name="course")
+    _flags_alone(typer.main.get_command(app))(prog_name="course")

@@ -124,7 +124,7 @@ def changed_points(problem_set: ProblemSet, grades: Sequence[Grade]) -> list[str
 
 
 def ungraded(journal: Journal, grades: Iterable[Grade]) -> list[str]:
-    """Students with an attempt and without one of `grades`: the one that counts is not graded, or the grader failed at it."""
+    """Students who have no grade: their counting attempt is not graded, or the grader failed at it."""
     graded = {grade.student for grade in grades}
     return [student for student in journal.students() if student not in graded]
 

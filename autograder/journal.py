@@ -226,7 +226,10 @@ class Journal:
     # --- gradings
 
     def records(self, student: str) -> list[Stored]:
-        """All gradings of a student, oldest attempt first. A file never changes, so one that somebody holds is not read again."""
+        """All gradings of a student, oldest attempt first.
+
+        A file never changes, so one whose grading somebody holds is not read again.
+        """
         gradings = []
         for path in (self.root / student).glob("*.json"):
             if match := _RECORD.fullmatch(path.name):
