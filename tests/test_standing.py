@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import cProfile
 import datetime
+import pstats
 import sys
 from dataclasses import replace
 from email import message_from_bytes
@@ -49,6 +51,25 @@ def test_everybody_stands_somewhere(tmp_path: Path, roster_file: Path) -> None:
     ]
     assert now.next_command == "course read tiny"
     assert standing(TINY_SET, journal, [], None).next_command == "course feedback tiny"
+
+
+def test_a_class_four_times_as_large_takes_four_times_as_many_calls(tmp_path: Path) -> None:
+    def calls(students: int) -> int:
+        journal = Journal(tmp_path / str(students))
+        graded = records.record([records.score(TINY_SET.question("double"), 3)])
+        regraded = {}
+        for number in range(students):
+            attempt = journal.add(Submission(f"s{number:03d}", "tiny.py", str(number).encode()))
+            regraded[attempt.student] = {1: journal.append(attempt, graded).path.name}
+        journal.decide("apply", journal.add_run("v1", "1", "", regraded).number)
+        profiler = cProfile.Profile()
+        counting = profiler.runcall(grades, TINY, TINY_SET, journal)
+        profiler.runcall(standing, TINY_SET, journal, counting, None)
+        assert len(counting) == students
+        return int(pstats.Stats(profiler).total_calls)  # type: ignore[attr-defined]
+
+    calls(2)  # what is done once in a process
+    assert calls(120) < 4.2 * calls(30)
 
 
 def test_people_are_found_by_id_or_by_a_part_of_their_name(roster_file: Path) -> None:

@@ -13,7 +13,6 @@ import time
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from autograder import scoring
 from autograder.course import CourseError, ProblemSet
 from autograder.intake import Submission
 from autograder.messages import CannotGrade, Conditions, Graded, Ready, Task, dump_conditions, receive_reply, send_task
@@ -114,6 +113,9 @@ class WorkerProcess:
 
 def fault_record(problem_set: ProblemSet, submission: Submission, fault: str) -> Record:
     """The record of a submission whose worker did not live to write one."""
+    # Imported here: it is rarely needed, and loads what workers grade with, which takes a quarter of a second.
+    from autograder import scoring
+
     now = datetime.datetime.now(datetime.UTC)
     provenance = scoring.provenance(problem_set, submission, suite=suite_hash(problem_set), started=now)
     return scoring.record(problem_set, provenance, scoring.Findings(), fault=fault)
