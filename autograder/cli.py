@@ -21,6 +21,7 @@ from autograder import __version__
 COMMANDS = {
     "grade": "grading",
     "regrade": "grading",
+    "watch": "watch",
     "show": "show",
     "totals": "totals",
     "receipt": "receipt",

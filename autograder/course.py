@@ -48,13 +48,18 @@ FOLLOW_THROUGH = {"full": 1.0, "half": 0.5, "none": 0.0}
 
 
 class Policy(Strict):
-    """Which attempt counts, what lateness costs, and what a test earns that only another question's mistake made fail."""
+    """Which attempt counts, what lateness costs, and what a test earns that only another question's mistake made fail.
+
+    Where attempts are graded as they arrive: how many of a student's a day, and when pages say what hidden tests found.
+    """
 
     attempt: Literal["latest", "best", "latest_in_time"] = "latest"
     grace_days: Annotated[float, Field(ge=0)] = 0
     percent_a_day: Annotated[float, Field(ge=0, le=100)] = 0
     follow_through: Literal["full", "half", "none"] = "full"
     closes_after_days: Annotated[float, Field(gt=0)] | None = None
+    attempts_a_day: Annotated[int, Field(gt=0)] = 10
+    hidden_feedback: Literal["when_due", "at_once"] = "when_due"
 
 
 class Extension(Strict):

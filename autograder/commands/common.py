@@ -15,7 +15,7 @@ from rich.text import Text
 from autograder.course import Course, CourseError, ProblemSet, find_root, load_course
 from autograder.gradebook import GradebookError, gradebook_url, manual_scores
 from autograder.grades import Grade, Manual, changed_points, grades
-from autograder.intake import Roster, find_roster
+from autograder.intake import FORM_NAMES, Roster, find_roster
 from autograder.journal import Journal, JournalError
 from autograder.secret import exposure
 from autograder.sheet import Sheet
@@ -142,6 +142,20 @@ def say(*lines: str) -> None:
     """Say something to a person: beside a pipe, which only programs read."""
     for line in lines:
         (out if out.is_terminal else err).print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def check_backend(backend: str | None) -> None:
+    """Refuse a backend that there is not."""
+    from autograder.backends import BACKENDS
+
+    if backend is not None and backend not in BACKENDS:
+        refuse(f"there is no backend {backend!r}; there are {', '.join(BACKENDS)}")
+
+
+def check_form(form: str | None) -> None:
+    """Refuse a form that there is not."""
+    if form is not None and form not in FORM_NAMES:
+        refuse(f"there is no form {form!r}; there are {', '.join(FORM_NAMES)}")
 
 
 def say_beside(line: str) -> None:

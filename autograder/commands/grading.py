@@ -12,7 +12,6 @@ from typing import Annotated
 
 import typer
 
-from autograder.backends import BACKENDS
 from autograder.changes import changes, counts
 from autograder.commands.common import (
     NEEDS_YOU,
@@ -24,6 +23,8 @@ from autograder.commands.common import (
     Results,
     RosterFile,
     Scheduler,
+    check_backend,
+    check_form,
     explaining,
     open_grader,
     open_grades,
@@ -83,10 +84,9 @@ def grade(
     seconds = _seconds(at_most)
     course, chosen = open_problem_set(problem_set)
     say_exposed(course)
-    _check_backend(backend)
+    check_backend(backend)
     grader = open_grader(jobs, scheduler)
-    if form is not None and form not in FORM_NAMES:
-        refuse(f"there is no form {form!r}; there are {', '.join(FORM_NAMES)}")
+    check_form(form)
     names = [name for question in chosen.assignment.questions for name in question.names]
     known = open_roster(course, roster)
     try:
@@ -204,7 +204,7 @@ def regrade(
 
     course, chosen = open_problem_set(problem_set)
     say_exposed(course)
-    _check_backend(backend)
+    check_backend(backend)
     grader = open_grader(jobs, scheduler)
     journal = open_journal(course, chosen, results)
     students = journal.students()
@@ -258,11 +258,6 @@ def _revert(problem_set: ProblemSet, journal: Journal, run: int) -> None:
             refuse(f"regrade {run} is not applied to {problem_set.slug}; applied are: {known}")
         journal.decide("revert", run)
     out.print(f"regrade {run} no longer counts; `course regrade {problem_set.slug} --apply` can bring it back")
-
-
-def _check_backend(backend: str | None) -> None:
-    if backend is not None and backend not in BACKENDS:
-        refuse(f"there is no backend {backend!r}; there are {', '.join(BACKENDS)}")
 
 
 def _check_students(wanted: Sequence[str], known: Sequence[str], where: str) -> None:

@@ -88,10 +88,16 @@ class QuestionView:
 
 
 def student_page(
-    problem_set: ProblemSet, grade: Grade, *, made: datetime.datetime, closes: datetime.datetime | None = None
+    problem_set: ProblemSet,
+    grade: Grade,
+    *,
+    made: datetime.datetime,
+    closes: datetime.datetime | None = None,
+    withheld: datetime.datetime | None = None,
 ) -> str:
     """The page as one HTML document that loads nothing.
 
+    `withheld` is the time until which it is to say that hidden tests are left out, as they have been.
     `made` is now; the questions' explanations, which give answers away, appear once `closes` is over, and never without it.
     """
     figures, sections = _figures(grade.stored.record), problem_set.sections()
@@ -111,6 +117,7 @@ def student_page(
         model_answers=problem_set.model_answers() if closed else {},
         closes=closes,
         made=made,
+        withheld=withheld,
     )
 
 

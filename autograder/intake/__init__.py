@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,12 +54,14 @@ def find_submissions(
     *,
     form: str | None = None,
     zone: datetime.tzinfo = datetime.UTC,
+    wanted: Callable[[Handed], bool] = lambda handed: True,
 ) -> tuple[list[Submission], list[Unreadable]]:
     """The submissions in `place`, sorted by student and time, and all that needs a person.
 
     `place` is a file, a folder or an archive, in any of the forms of `docs/intake.md`; `form` names one of `FORM_NAMES` if
     that should not be recognised. `names` are those that the problem set asks for: a file that holds none of them is graded,
-    and listed. `zone` is the course's. Raises `FileNotFoundError` if there is nothing, `FormError` if the form is another.
+    and listed. `zone` is the course's. What is not `wanted`, or of another assignment, is
+    neither read nor listed. Raises `FileNotFoundError` if there is nothing, `FormError` if the form is another.
     """
     if not place.is_dir() and not place.is_file() and not place.is_symlink():
         raise FileNotFoundError(f"{place} does not exist, or is neither a file nor a folder")
@@ -70,8 +72,9 @@ def find_submissions(
             others_shown = sort_entries(Place(name, contents, module, roster), form)
             for entry, reason in others_shown.strays:
                 intake.list_entry(entry, reason)
+            mine = [handed for handed in others_shown.handed if handed.assignment in ("", module) and wanted(handed)]
             # A clone that the roster knows by its account goes first: its owner may name an account after somebody else.
-            for claim in sorted(map(intake.claim, others_shown.handed), key=lambda claim: claim.by_id):
+            for claim in sorted(map(intake.claim, mine), key=lambda claim: claim.by_id):
                 intake.take(claim)
     except Refused as error:
         intake.listed.append(Unreadable(shown(place.name), str(error)))
@@ -148,7 +151,8 @@ class _Intake:
         origin = entry.name if handed.first_sight else f"{shown(self.place.name)}: {entry.name}"
         self.students.add(student)
         whence = f"{origin} ({noted})" if noted else origin
-        self.submissions.append(Submission(student, wanted, source, when.moment, whence, handed.first_sight))
+        feedback = handed.feedback(parts)
+        self.submissions.append(Submission(student, wanted, source, when.moment, whence, handed.first_sight, feedback))
         if handed.late:
             self.list_entry(entry, f"{late}, but no time is given; {LATE_REMEDY}", student, graded=True, late=True)
         if when.problem:

@@ -20,7 +20,10 @@ class Handed:
     `keys` are the platform's names and ids of the student; with `cleaned`, the platform has taken letters out of them.
     `own_ids` are names that a person gave after the course's own ids. `alone` is the student where there is no roster,
     `None` if only a roster can tell. `when` tells the time of a file, in a course's zone. `folder` is the folder on disk
-    that a person made for this student alone. `hint` is what else it may be, if there is no answer in it.
+    that was made for this submission, or student, alone. `assignment` is what the platform calls the problem set. `hint` is
+    what else it may be, if there is no answer in it. `is_whole` says whether all of it has arrived, as far as the platform
+    shows that; `feedback` gives the name of the file that the student fetches feedback on an answer from, empty if the
+    platform has none.
     """
 
     name: str
@@ -38,6 +41,19 @@ class Handed:
     any_name: bool = False  # whether the only .py or .ipynb file is the answer, whatever its name
     folder: Path | None = None
     hint: str = ""
+    assignment: str = ""
+    is_whole: Callable[[], bool] = lambda: True
+    feedback: Callable[[Parts], str] = lambda parts: ""
+
+    @property
+    def stamp(self) -> tuple[object, ...]:
+        """Is other once one of its files is another."""
+        return tuple((parts, entry.stamp) for parts, entry in self.files)
+
+    @property
+    def path(self) -> Path | None:
+        """Something of it on disk, if it lies there."""
+        return self.folder or next((entry.path for _, entry in self.files), None)
 
 
 @dataclass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import functools
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -55,8 +56,8 @@ def sort_by_student(entries: Sequence[Entry], module: str, hint: str) -> Sorted:
                 folders[name] = Handed(shown(name), [student], alone=student, own_ids=[student], hint=hint)
                 result.handed.append(folders[name])
             inner = entry.parts[1:]
-            if entry.path:
-                folders[name].folder = [entry.path, *entry.path.parents][len(inner)]
+            if entry.path and folders[name].folder is None:
+                folders[name].folder = entry.path.parents[len(inner) - 1] if inner else entry.path
             if not entry.folder:
                 folders[name].files.append((inner, entry))
     for handed in folders.values():
@@ -84,6 +85,8 @@ def _look_closer(handed: Handed, module: str) -> None:
         handed.platform = "github"
         handed.keys = list(dict.fromkeys([*handed.keys, handed.keys[0].removeprefix(f"{module}-")]))
         handed.when = functools.partial(_commit_time, handed.folder)
+        lock = repository / "index.lock"  # which git holds while it changes files
+        handed.is_whole = lambda: not os.path.lexists(lock)
     else:
         handed.when = functools.partial(_timestamp, handed)
 

@@ -14,7 +14,8 @@ class Submission:
     """One student's file. `filename` tells its form; `source` is its bytes as they were handed in.
 
     `submitted` is the time the platform gives, `None` if it gives none; `origin` says where the file came from, for people.
-    With `first_sight`, the time is that at which the journal first sees these bytes from this origin.
+    With `first_sight`, the time is that at which the journal first sees these bytes from this origin. `feedback` is the file
+    that the platform fetches feedback from, if it has one.
     """
 
     student: str
@@ -23,6 +24,7 @@ class Submission:
     submitted: datetime.datetime | None = None
     origin: str = field(default="", compare=False)
     first_sight: bool = False
+    feedback: str = field(default="", compare=False)
 
     @property
     def sha256(self) -> str:

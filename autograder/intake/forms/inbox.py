@@ -6,14 +6,17 @@ which the course first sees a delivery, because its owner can set every date of 
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import os
 import pwd
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from autograder.intake.entries import Entry
+from autograder.intake.entries import Entry, Parts
 from autograder.intake.handed import Form, Handed, Sorted
+from autograder.kit.delivery import feedback_name
 from autograder.schema import STUDENT_ID
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,40}-[0-9]{8}T[0-9]{12}Z-[0-9a-f]{8}", re.ASCII)
@@ -42,9 +45,16 @@ def _sort(entries: Sequence[Entry]) -> Sorted:
             deliveries[entry.parts[0]] = handed = Handed(
                 entry.parts[0], [login, str(owner)], "inbox", alone=alone, history=True, first_sight=True
             )
+            handed.feedback = functools.partial(_feedback, handed)
             result.handed.append(handed)
         deliveries[entry.parts[0]].files.append((entry.parts[1:], entry))
     return result
+
+
+def _feedback(handed: Handed, parts: Parts) -> str:
+    """The name that the student's own command has said."""
+    content = next((entry.kept() for other, entry in handed.files if other == parts), None)
+    return feedback_name(handed.name, hashlib.sha256(content).hexdigest()) if content is not None else ""
 
 
 def _owner(path: Path | None) -> tuple[int, str]:
