@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.kit.console import tolerate_missing_characters
+from autograder.kit.delivery import feedback_folder, feedback_name
 from autograder.kit.exchange import ExchangeError, is_offered, submit_to_exchange
 from autograder.kit.folder import FORMS, begun_forms, find_folder, read_description
 from autograder.kit.local import run_public_tests
@@ -76,8 +77,11 @@ def _hand_in(folder: Path, inbox: Path | None, form: str | None, *, again: bool,
         print(f"Ready to upload{f' {where}' if where else ''}: {work.resolve()}")
         delivered = ""
     else:
-        delivered = str(deliver(work.name, content, description["slug"], inbox))
+        place = deliver(work.name, content, description["slug"], inbox)
+        delivered = str(place)
         print(f"Delivered: {delivered}")
+        page = feedback_folder(inbox) / feedback_name(place.name, digest)
+        print(f"If your course grades work as it arrives, feedback appears here: {page}")
     receipt = _write_receipt(folder, description, work.name, len(content), digest, delivered)
     print(f"Receipt: {receipt}. Keep it: it proves which bytes you handed in.")
 
