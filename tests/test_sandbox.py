@@ -284,7 +284,8 @@ def test_rules_of_a_call_are_the_same_as_on_a_laptop(student: Student) -> None:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("forever", "did not finish within 0.4 s"),
+        # On a busy machine, the limit on wall-clock time may be the first to be reached.
+        ("forever", r"did not finish within (0\.4 s|1\.2 s, with less than 0\.4 s of CPU time)"),
         ("stubborn", "did not return in time"),
         ("leave", r"ended the whole process \(exit status 3\)"),
         ("crash", "segmentation fault"),
