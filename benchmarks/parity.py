@@ -97,9 +97,9 @@ def entries_of(course: Course, problem_set: ProblemSet) -> list[Entry]:
 
 
 def sampled(entries: list[Entry], count: int) -> list[Entry]:
-    """`count` entries, drawn by a fixed seed, the reference and the templates among them."""
-    first = [entry for entry in entries if entry.kind in ("reference", "template")]
-    rest = [entry for entry in entries if entry not in first]
+    """`count` entries: the reference, the templates, then others drawn with a fixed seed."""
+    first = [entry for entry in entries if entry.kind in ("reference", "template")][:count]
+    rest = [entry for entry in entries if entry.kind not in ("reference", "template")]
     return first + random.Random(0).sample(rest, max(0, min(len(rest), count - len(first))))
 
 
