@@ -99,6 +99,14 @@ def test_a_notebook_is_filled_in_its_own_cell(folders: Path) -> None:
     assert "helper(x) + 1" in "".join(notebook["cells"][0]["source"])
     assert notebook["cells"][1] == cells[1]
     assert notebook["metadata"] == {"kept": "ü"}
+    assert '"ü"' in (folders / "b" / "b.ipynb").read_text(encoding="utf-8")
+
+
+def test_a_cell_that_is_no_python_hides_no_function(folders: Path) -> None:
+    (folders / "a" / "a.py").unlink()
+    cells = [{"cell_type": "code", "source": text, "metadata": {}} for text in ("def broken(:", EARLIER)]
+    (folders / "a" / "a.ipynb").write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}))
+    assert "with FACTOR, math, helper" in carry(folders / "b", DESCRIPTION)[0]
 
 
 def test_without_anything_to_carry_the_reason_is_said(folders: Path) -> None:

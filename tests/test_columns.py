@@ -60,6 +60,36 @@ answer = None  # {"why " * 20}end
     assert "answer = None" in lines
 
 
+def words(columns: int) -> str:
+    """A comment of short words that fills so many columns."""
+    return ("# " + "one two " * 30)[: columns - 1] + "x"
+
+
+def test_what_fits_stays_and_what_is_longer_by_one_is_broken() -> None:
+    assert COLUMNS == 88
+    fits, too_long = (words(columns) + "\n" for columns in (88, 89))
+    assert fitted(fits) == fits
+    assert fitted(too_long).count("\n") == 2
+
+
+@pytest.mark.parametrize(("before", "one_sentence"), [(94, True), (93, False)])
+def test_a_line_goes_on_where_the_next_word_did_not_fit(before: int, one_sentence: bool) -> None:
+    # `FULL` is 100: a space and a word of six end at 101, so the author had to begin a line.
+    lines = fitted(f"{words(before)}\n# sixsix more\n").splitlines()
+    assert any("x sixsix" in line for line in lines) is one_sentence
+
+
+def test_the_end_of_a_docstring_may_close_it() -> None:
+    code = f'def f():\n    """{"word " * 18}end\n    lastlyword of it"""\n'
+    assert "end lastlyword" in " ".join(fitted(code).split())
+    assert len(fitted(code).splitlines()) == 3
+
+
+def test_code_before_a_function_stays() -> None:
+    code = f'print("a")  # {"why " * 22}so\ndef f(): return 1\n'
+    assert fitted(code) == code
+
+
 def test_what_variables_are_asked_for_becomes_markdown() -> None:
     fields = {"title": "Reading", "points": 1, "tier": "core"}
     choice = Question(id="reading", names=["first", "second"], kind="choice", options=["a", "b"], **fields)

@@ -88,6 +88,19 @@ def test_comments_in_a_module_are_found_and_its_code_is_not() -> None:
     assert outside == Essay(f"# {ESSAY}", "comments beside the variable")
 
 
+def test_a_text_of_several_lines_goes_on_until_it_is_closed() -> None:
+    source = f'{STUB}\n"""""{ESSAY}\nIts last line stands alone.\n"""\n# and a comment\nx = 1\n# not this\n'
+    outside = essays.outside("causation", essays.cells_of("ps1.py", source.encode()), {}, TEMPLATE)
+    assert "stands alone" in outside.text
+    assert "and a comment" in outside.text
+    assert "not this" not in outside.text
+
+
+@pytest.mark.parametrize(("prose", "place"), [(" Only four words here.", ""), (" There are five words here.", "cell 2")])
+def test_five_words_are_an_essay(prose: str, place: str) -> None:
+    assert essays.outside("causation", cells(STUB, prose), {}, TEMPLATE).place == place
+
+
 @pytest.mark.parametrize("remark", ["", " To do.", " ## The lesson"])
 def test_a_remark_is_no_essay(remark: str) -> None:
     assert essays.outside("causation", cells(STUB, remark or "x = 1"), {"note": "short"}, TEMPLATE) == Essay()

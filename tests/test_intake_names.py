@@ -73,6 +73,11 @@ def test_moodles_names_and_the_rosters_are_compared_in_one_form(tmp_path: Path, 
     assert students(moodle_zip(tmp_path, platforms), moodle_roster(tmp_path, rosters)) == ["s001"]
 
 
+def test_marks_that_choose_a_form_of_a_letter_are_no_letters() -> None:
+    assert normal("\u034fA\ufe00b\ufe0fc") == "abc"
+    assert normal("\ufe10") != ""
+
+
 @settings(max_examples=200)
 @given(st.text(st.characters(codec="utf-8"), max_size=12))
 def test_the_normal_form_is_one(name: str) -> None:

@@ -132,6 +132,36 @@ def test_a_file_that_is_no_record_is_an_error_that_names_it(tmp_path: Path, cont
         Journal(tmp_path).records("s001")
 
 
+def test_no_list_in_a_record_is_longer_than_its_bound() -> None:
+    slip, look = Slip("squared", "You may be squaring."), Look(Reason.STOPPED, "it took too long")
+    verdict = records.verdict("test_mix", "mix")
+    for made, name, entry, most in (
+        (QUESTION, "slips", slip, 50),
+        (verdict, "uses", "mix", 50),
+        (verdict, "fix_first", "mix", 50),
+        (records.record(), "look", look, 20),
+        (records.record(), "problems", "SyntaxError", 50),
+    ):
+        assert [len(getattr(replace(made, **{name: (entry,) * count}), name)) for count in (most, most + 1)] == [most, most]
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "001.json"
+    with path.open("wb") as file:
+        file.truncate(MAX_BYTES + 1)
+    with pytest.raises(RecordError, match=r"it has 16 MB, and no record has more than 16$"):
+        read(path)
+
+
+@pytest.mark.parametrize(("functions", "them"), [(("softmax",), "it"), (("softmax", "mix"), "them")])
+def test_what_follow_through_showed_is_said(functions: tuple[str, ...], them: str) -> None:
+    verdict = records.verdict("test_mix", "mix", points=2, fix_first=functions, credit=0.5)
+    passed, failed = (replace(verdict, follow_through=status) for status in (Status.PASSED, Status.FAILED))
+    assert passed.followed == f"With {them} right this test passes. Follow-through: 1 of 2 points."
+    assert failed.followed == f"Even with {them} right this test does not pass."
+    assert verdict.followed == ""
+
+
 @given(content=st.binary(max_size=60) | st.recursive(st.none() | st.text(max_size=5) | st.integers(), lambda inner:
        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["extra_data", "tests", "version"]), inner)).map(
        lambda value: json.dumps(value).encode()))  # fmt: skip
@@ -212,6 +242,10 @@ def test_the_table_of_the_worst_record_is_a_line_or_two(worst: Record) -> None:
 def test_messages_share_their_room(tests: int) -> None:
     assert message_room(tests) <= 4000
     assert message_room(tests) * tests <= 400_000
+
+
+def test_the_room_of_a_hundred_messages_is_the_largest() -> None:
+    assert (message_room(100), message_room(101)) == (4000, 3960)
 
 
 QUESTION = records.QuestionScore(id="mix", title="Mix", kind="code", score=0.0, points=1.0, undone=False)

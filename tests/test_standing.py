@@ -21,7 +21,7 @@ from autograder.intake import Submission, read_roster
 from autograder.intake.roster import Person
 from autograder.intake.times import read_times, with_times
 from autograder.journal import Attempt, Journal, Stored
-from autograder.standing import standing
+from autograder.standing import named, standing
 from tests.support import records
 
 TINY = load_course(Path(__file__).resolve().parent / "tiny_course")
@@ -70,6 +70,24 @@ def test_a_class_four_times_as_large_takes_four_times_as_many_calls(tmp_path: Pa
 
     calls(2)  # what is done once in a process
     assert calls(120) < 4.2 * calls(30)
+
+
+@pytest.mark.parametrize(("students", "said"), [(1, "1 written answer to note"), (2, "2 written answers to note")])
+def test_written_answers_are_counted(tmp_path: Path, students: int, said: str) -> None:
+    journal = Journal(tmp_path / "tiny")
+    for number in range(students):
+        note = records.score(TINY_SET.question("note"), answer="because")
+        provenance = records.provenance(student=f"s{number:03d}")
+        made = records.record([note], provenance=provenance)
+        journal.append(journal.add(Submission(f"s{number:03d}", "tiny.py", str(number).encode())), made)
+    now = standing(TINY, TINY_SET, journal, grades(TINY, TINY_SET, journal), None)
+    assert list(now.lines()) == [f"to read: {said}"]
+
+
+def test_twelve_students_are_named_and_the_others_counted() -> None:
+    students = [f"s{number:03d}" for number in range(1, 14)]
+    assert named(students[:12]) == ", ".join(students[:12])
+    assert named(students) == f"{', '.join(students[:12])} and 1 more"
 
 
 def test_people_are_found_by_id_or_by_a_part_of_their_name(roster_file: Path) -> None:
