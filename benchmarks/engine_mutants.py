@@ -75,6 +75,7 @@ EQUIVALENT = {
     ("authoring/columns", "if _indent(line) > _indent(before) and not _ENTRY.match(_body(before)):"): (
         "a smaller indent was looked at before, and an equal one changes nothing"
     ),
+    ("standing", "yield f\"to read: {count} written {'answer' if count == 1 else 'answers'} to {question}\""): "none is 0",
     ("intake/moments", "@dataclass(frozen=True)"): "nobody changes it",
     ("runtime/wire", "self.encode(key, depth + 1)"): "keys are scalars, whose depth nobody looks at",
     ("runtime/wire", "return self.unpack(_FLOAT)[0]"): "the last of one number is the first",

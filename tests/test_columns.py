@@ -80,7 +80,7 @@ def test_a_line_goes_on_where_the_next_word_did_not_fit(before: int, one_sentenc
 
 
 def test_the_end_of_a_docstring_may_close_it() -> None:
-    code = f'def f():\n    """{"word " * 18}end\n    lastlyword of it"""\n'
+    code = f'def f():\n    """{"word " * 18}end\n    lastlyword of it """\n'
     assert "end lastlyword" in " ".join(fitted(code).split())
     assert len(fitted(code).splitlines()) == 3
 

@@ -75,6 +75,7 @@ def test_moodles_names_and_the_rosters_are_compared_in_one_form(tmp_path: Path, 
 
 def test_marks_that_choose_a_form_of_a_letter_are_no_letters() -> None:
     assert normal("\u034fA\ufe00b\ufe0fc") == "abc"
+    assert normal("\ufdff") != ""
     assert normal("\ufe10") != ""
 
 

@@ -80,7 +80,7 @@ def test_written_answers_are_counted(tmp_path: Path, students: int, said: str) -
         provenance = records.provenance(student=f"s{number:03d}")
         made = records.record([note], provenance=provenance)
         journal.append(journal.add(Submission(f"s{number:03d}", "tiny.py", str(number).encode())), made)
-    now = standing(TINY, TINY_SET, journal, grades(TINY, TINY_SET, journal), None)
+    now = standing(TINY_SET, journal, grades(TINY, TINY_SET, journal), None)
     assert list(now.lines()) == [f"to read: {said}"]
 
 
