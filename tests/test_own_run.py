@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 
 from autograder.authoring.template import problem_set_files, public_points, write
@@ -143,6 +145,31 @@ def test_a_drawing_runs_the_students_own_functions(run: Run, template: Path) -> 
     assert status == 1
     assert "the drawing stopped with KeyError: 'my own mistake'" in said
     assert "Does your check of scaled_scores pass?" in said
+
+
+def test_a_notebook_draws_without_what_later_cells_define(
+    template: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A prediction below its drawing is one that was not made, and what cannot be finished leaves no figure open."""
+    monkeypatch.chdir(template / "ps1")
+    cell: dict[str, Any] = {"draw": draw}
+    exec(SOLUTION, cell)
+    del cell["guess_sharpness"]
+    assert eval('draw("scaled_scores")', cell) is not None
+    said = capsys.readouterr().out
+    assert said.startswith("You made no prediction: `guess_sharpness` is not set.\n")
+    assert max(map(len, said.splitlines())) <= 88
+    opened = []
+
+    def fails(scores: Any) -> Any:
+        opened.extend(plt.get_fignums())
+        return scores / 0
+
+    cell["softmax"] = fails
+    with np.errstate(all="raise"):
+        assert eval('draw("softmax")', cell) is None
+    assert "the drawing stopped with FloatingPointError" in capsys.readouterr().out
+    assert (len(opened), plt.get_fignums()) == (1, [])
 
 
 def test_the_cells_of_a_notebook_say_the_same(

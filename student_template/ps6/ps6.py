@@ -285,14 +285,16 @@ def symmetry_table(
 
     layers: functions from an array (n, d) to an array whose first axis is n. x: shape
     (n, d), n at least 3. A layer commutes with a reordering of the places if
-    layer(x[order]) equals layer(x)[order]. Three questions a layer:
-      column 0: does it commute with the cyclic shift by one place, order =
-      np.roll(np.arange(n), 1)? column 1: with the shift by two?
-      column 2: with any order? Try `trials` random orders from
-      np.random.default_rng(seed). Instead of the identity, draw again.
-    "Equals" means: no entry differs by more than 64 eps times the largest absolute
-    entry of layer(x). eps is the machine epsilon of the type that the layer returns,
-    float32 or float64. An output that is not finite commutes with nothing.
+    layer(x[order]) equals layer(x)[order]. The cyclic shift by s places is order =
+    np.roll(np.arange(n), s). Three questions for each layer:
+      column 0: does it commute with the cyclic shift by one place?
+      column 1: does it commute with the cyclic shift by two?
+      column 2: does it commute with any order?
+    For column 2, try `trials` random orders from np.random.default_rng(seed). Instead
+    of the identity, draw again. "Equals" means: no entry differs by more than 64 eps
+    times the largest absolute entry of layer(x). eps is the machine epsilon of the type
+    that the layer returns, float32 or float64. An output that is not finite commutes
+    with nothing.
     Returns a boolean array of shape (len(layers), 3).
 
     Source: D1, the table of inductive biases.
@@ -318,8 +320,8 @@ def learning_curve(
     numbers (not `pooled`). There is no intercept.
     For each size n: take the first n training examples, with features F (n, k) and
     labels y, and minimise
-      mean((F w - y)^2) + ridge * |w|^2,  that is, solve (F^T F / n + ridge I) w = F^T y
-      / n.
+      mean((F w - y)^2) + ridge * |w|^2,
+    that is, solve (F^T F / n + ridge I) w = F^T y / n.
     The model says +1 where F w > 0, and -1 elsewhere.
     Returns shape (len(sizes),): for each size, the share of right answers on the whole
     test set.

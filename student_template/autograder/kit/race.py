@@ -108,6 +108,10 @@ def plot(laps: Sequence[Lap], path: Path) -> None:
         sizes = [lap.size for lap in own]
         times.loglog(sizes, [1000 * lap.seconds for lap in own], marker=marker, label=name)
         memory.loglog(sizes, [lap.peak_bytes / 1e6 for lap in own], marker=marker, label=name)
+    for axes in (times, memory):
+        axes.set_xticks(sorted({lap.size for lap in laps}), minor=False)
+        axes.set_xticks([], minor=True)
+        axes.xaxis.set_major_formatter("{x:.0f}")
     times.set(xlabel="size", ylabel="milliseconds")
     memory.set(xlabel="size", ylabel="megabytes held at most")
     times.legend()
