@@ -4,8 +4,8 @@
     python benchmarks/hidden_streams.py ps1 --examples [--secrets 8]
 
 Under each secret the reference and every alternative must pass all hidden tests, and every mutant that no public test finds
-must fail one of them. Everything runs in this process, without a sandbox and without limits. Prints each verdict that
-differs, and last the counts.
+must fail one of them. Everything runs in this process, without a sandbox and without limits but that of memory. Prints each
+verdict that differs, and last the counts.
 
 With `--examples`, the example submissions are graded instead, by `course grade`'s own workers. Every test must end alike
 under every secret, or two courses would give the same work different points.
@@ -67,12 +67,12 @@ class Tests:
         streams = graded_tests(question_suite(problem_set, question, platform="bench"))
         self.public = {name: test for name, (test, _, hidden) in streams.items() if not hidden}
         self.hidden = {name: test for name, (test, _, hidden) in streams.items() if hidden}
-        self._seed = problem_set.assignment.seed
+        self._seed, self._memory_mb = problem_set.assignment.seed, problem_set.limits.memory_mb
         self._given = {"ledger": ledger, "reference": import_file(problem_set.solution)}
 
     def first_failure(self, tests: dict[str, Test], namespace: dict[str, Any], key: bytes = b"") -> str:
         """The first test that does not pass, and why; empty if all do."""
-        runner = LocalRunner(namespace, {"names": list(namespace)})
+        runner = LocalRunner(namespace, {"names": list(namespace)}, memory_mb=self._memory_mb)
         for name, test in tests.items():
             generators = functools.partial(keyed, key) if key else functools.partial(seeded, self._seed)
             try:
