@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from autograder.course import Course, ProblemSet
@@ -59,11 +60,11 @@ def manual_scores(url: str, course: Course, problem_set: ProblemSet) -> dict[str
         by_student: dict[str, dict[str, Manual]] = {}
         for student, notebook in _notebooks(api, book, problem_set).items():
             for question in problem_set.assignment.questions:
-                grade = grades.found.get((notebook, cells.points[question.id]), {})
-                given = grade.get("manual_score") is not None or bool(grade.get("extra_credit"))
-                comment = comments.found.get((notebook, cells.comment[question.id]), {}).get("manual_comment") or ""
-                if given or comment:
-                    manual = Manual(grade["score"] if given else None, comment)
+                manual = _manual(
+                    grades.found.get((notebook, cells.points[question.id]), {}),
+                    comments.found.get((notebook, cells.comment[question.id]), {}),
+                )
+                if manual != Manual():
                     by_student.setdefault(student, {})[question.id] = manual
         return by_student
 
@@ -140,19 +141,48 @@ def sync(
     return Synced(changed, {name: count for name, count in waiting.items() if count})
 
 
-def give(url: str, course: Course, problem_set: ProblemSet, given: Mapping[tuple[str, str], Manual]) -> None:
-    """Write points and comments of people, by student and question, as formgrader would; the students are in it already."""
+def give(
+    url: str,
+    course: Course,
+    problem_set: ProblemSet,
+    given: Mapping[tuple[str, str], Manual],
+    *,
+    instead_of: Mapping[tuple[str, str], Manual] = MappingProxyType({}),
+) -> dict[tuple[str, str], Manual]:
+    """Write points and comments of people, by student and question, as formgrader would; the students are in it already.
+
+    Where `instead_of` says what should stand there now, and something else does, nothing is written: that is returned.
+    """
     with _opened(url, course) as (api, book):
+        if _file(url):
+            from sqlalchemy import text
+
+            book.db.execute(text("BEGIN IMMEDIATE"))  # or another writer comes between reading and writing
         cells, notebooks = _cells(api, book, problem_set), _notebooks(api, book, problem_set)
-        points = _Rows(book.db, api.Grade, _CELL, ("needs_manual_grade", *_GIVEN), among=cells.points)
+        points = _Rows(book.db, api.Grade, _CELL, ("needs_manual_grade", "score", *_GIVEN), among=cells.points)
         comments = _Rows(book.db, api.Comment, _CELL, ("manual_comment",), among=cells.comment)
+        others: dict[tuple[str, str], Manual] = {}
         for (student, question), manual in given.items():
-            own = notebooks[student]
-            points.put((own, cells.points[question]), {"manual_score": manual.points, "needs_manual_grade": False})
-            comments.put((own, cells.comment[question]), {"manual_comment": manual.comment or None})
+            of_points = notebooks[student], cells.points[question]
+            of_comment = notebooks[student], cells.comment[question]
+            row = points.found.get(of_points, {})
+            now = _manual(row, comments.found.get(of_comment, {}))
+            if now != instead_of.get((student, question), now):
+                others[student, question] = now
+                continue
+            score = None if manual.points is None else manual.points - (row.get("extra_credit") or 0.0)
+            points.put(of_points, {"manual_score": score, "needs_manual_grade": False})
+            comments.put(of_comment, {"manual_comment": manual.comment or None})
         points.write()
         comments.write()
         book.db.commit()
+    return others
+
+
+def _manual(grade: Mapping[str, Any], comment: Mapping[str, Any]) -> Manual:
+    """What a person gave, from a row of points and one of comments."""
+    given = grade.get("manual_score") is not None or bool(grade.get("extra_credit"))
+    return Manual(grade["score"] if given else None, comment.get("manual_comment") or "")
 
 
 _GIVEN = ("manual_score", "extra_credit")
