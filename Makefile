@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 EXAMPLES := examples/submissions
 
-.PHONY: grade test check quick lint mutants lock bench clean
+.PHONY: grade test check quick lint mutants lock bench bench-compare robustness clean
 .DELETE_ON_ERROR:
 
 # Exit code 1 of `course grade`: graded, and something needs a person.
@@ -33,10 +33,20 @@ lint: .venv/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# The quick ones, for a look; each file of benchmarks/ says how to run it in full.
+# One table: ours, nbgrader, otter, plain pytest and the limit. BENCH holds the same figures for `make bench-compare OLD=file`.
+BENCH ?= results/bench.json
+
 bench: .venv/dev
+	@mkdir -p $(dir $(BENCH))
+	$(BIN)/python benchmarks/peers.py --save $(BENCH)
+
+bench-compare: .venv/dev
+	@test -f "$(OLD)" || { echo "say which figures to compare with: make bench-compare OLD=results/bench-old.json"; exit 2; }
+	$(BIN)/python benchmarks/peers.py --against $(OLD)
+
+# Speed and robustness, the quick ones; each file of benchmarks/ says how to run it in full.
+robustness: .venv/dev
 	$(BIN)/python benchmarks/overhead.py --rounds 20
-	$(BIN)/python benchmarks/peers.py
 	$(BIN)/python benchmarks/soak.py --submissions 500
 	$(BIN)/python benchmarks/fuzz_wire.py --frames 20000 --sessions 200
 	$(BIN)/python benchmarks/ps2_false_alarms.py --runs 20

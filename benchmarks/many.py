@@ -11,15 +11,15 @@ from __future__ import annotations
 
 import argparse
 import cProfile
-import os
 import pstats
 import random
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+
+from processes import Used, used
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
@@ -34,14 +34,6 @@ from autograder.run import cores, graded  # noqa: E402
 COURSE = Path(sys.executable).parent / "course"
 SLUG = "ps1"
 QUICK = ["s001", "s005", "s007", "s010", "s013", "s014", "s015", "s017"]
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What a command used."""
-
-    seconds: float
-    megabytes: float
 
 
 def sample() -> list[tuple[bytes, Record]]:
@@ -93,16 +85,6 @@ def commands(inbox: Path, results: Path) -> dict[str, list[str]]:
     }
 
 
-def cost(arguments: Sequence[str]) -> Cost:
-    """Run a command of the course. It must succeed, or say that something needs a person."""
-    process = subprocess.Popen([COURSE, *arguments], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode not in (0, 1):
-        raise SystemExit(f"course {' '.join(arguments)}: exit code {process.returncode}")
-    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
-
-
 def profile(arguments: Sequence[str]) -> None:
     """Where the time of one command goes."""
     from autograder.cli import main as course_main
@@ -122,21 +104,22 @@ def main() -> int:
     parser.add_argument("--profile", help="profile this command on the first class instead, such as report")
     options = parser.parse_args()
     examples = sample()
-    costs: dict[str, list[Cost]] = {}
+    costs: dict[str, list[Used]] = {}
     with tempfile.TemporaryDirectory(prefix="many-") as name:
         for attempts in options.attempts:
             places = make_class(Path(name) / str(attempts), examples, attempts, options.each)
             for what, arguments in commands(*places).items():
                 if options.profile is None:
-                    costs.setdefault(what, []).append(cost(arguments))
+                    costs.setdefault(what, []).append(used([COURSE, *arguments], ROOT, good=(0, 1)))
                 elif what.startswith(options.profile):
                     profile(arguments)
                     return 0
     print("| command | " + " | ".join(f"{attempts} attempts" for attempts in options.attempts) + " | s ratio | MB ratio |")
     print("|---|" + "---:|" * (len(options.attempts) + 2))
     for what, own in costs.items():
-        cells = " | ".join(f"{one.seconds:.1f} s, {one.megabytes:.0f} MB" for one in own)
-        print(f"| {what} | {cells} | {own[-1].seconds / own[0].seconds:.1f} | {own[-1].megabytes / own[0].megabytes:.1f} |")
+        cells = " | ".join(f"{one.cpu_seconds:.1f} s, {one.megabytes:.0f} MB" for one in own)
+        seconds, megabytes = (getattr(own[-1], of) / getattr(own[0], of) for of in ("cpu_seconds", "megabytes"))
+        print(f"| {what} | {cells} | {seconds:.1f} | {megabytes:.1f} |")
     return 0
 
 

@@ -1,25 +1,33 @@
-"""Wall time of one submission, here and with nbgrader and otter, on the same submissions to problem set 1.
+"""What grading one submission takes, here, with nbgrader, with otter and with plain pytest, all in one run.
 
-    python benchmarks/peers.py [--rounds 1]          (needs the extra `grader`; some minutes)
+    make bench                                       (needs the extra `grader`; some minutes)
+    make bench-compare OLD=benchmarks/bench-old.json
+    python benchmarks/peers.py [--repeats 3] [--save FILE] [--against FILE]
 
-All graders run in turn on the same machine, one process each, so that the ratios hold on a busy machine as well. The first
-line of each grader is its command, started for one submission. The second is what is left of that when many are graded in
-one go: here by a worker, by nbgrader's and otter's own Python interfaces there. Both of those run a new kernel each time.
-Last comes what the tests alone take in a warm process, without any grader: nobody can be faster than that.
+The submission is the reference of problem set 1, so every test runs. Each way to grade it is a process of its own; they
+take turns, so the ratios hold on a busy machine too. A command is timed from its start to its end. An interface is
+timed from submission to submission, after a first one that loads what stays loaded. The limit is what the same tests
+take in a warm process without any isolation: no grader can be faster. Then as many processes as there are cores do the
+same at once.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
+import json
 import os
+import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from processes import Used, used
 
 os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MPLBACKEND="Agg", PYDEVD_DISABLE_FILE_VALIDATION="1")
 ROOT = Path(__file__).resolve().parents[1]
@@ -27,6 +35,7 @@ sys.path.insert(0, str(ROOT))
 
 from autograder.authoring.template import write  # noqa: E402
 from autograder.course import load_course  # noqa: E402
+from autograder.graders.local import cores  # noqa: E402
 from autograder.intake import Submission  # noqa: E402
 from autograder.kit.embedded import run_tests  # noqa: E402
 from autograder.messages import Task  # noqa: E402
@@ -38,129 +47,194 @@ from autograder.runtime import loading  # noqa: E402
 from tests.support.nbgrader_tools import hand_in, nbgrader_api, succeed  # noqa: E402
 
 BIN = Path(sys.executable).parent
-EXAMPLES = ("s001", "s014", "s015")  # whole answers: every test runs
-MANY = 20  # how often our worker grades each, in one go
-
-OTTER = """
-import sys, time
-from otter.api import grade_submission
-for path in sys.argv[2:]:
-    begun = time.perf_counter()
-    grade_submission(path, sys.argv[1], quiet=True)
-    print("took", time.perf_counter() - begun, file=sys.stderr)
-"""
+SLUG = "ps1"
+STUDENT = "s001"
+OURS, OURS_COMMAND, LIMIT = "ours", "ours, command", "the limit: warm tests, no isolation"
 
 
-def command(folder: Path, *arguments: str | Path) -> float:
-    """The time that a command takes; it must succeed."""
-    environment = {**os.environ, "PATH": os.pathsep.join([str(BIN), os.environ["PATH"]])}
-    begun = time.perf_counter()
-    ended = subprocess.run([*map(str, arguments)], cwd=folder, env=environment, capture_output=True, text=True)
-    taken = time.perf_counter() - begun
-    if ended.returncode:
-        raise SystemExit(f"{arguments}: {ended.stdout}{ended.stderr}")
-    return taken
+@dataclass(frozen=True)
+class Row:
+    """One way to grade: its median time, and what all cores do in an hour; `efficiency` is 1 if no core slows another."""
+
+    seconds: float
+    megabytes: float
+    an_hour: float
+    efficiency: float
 
 
-def here(folder: Path, sources: dict[str, Path]) -> Iterator[tuple[str, float]]:
+# --- the ways; each works in a folder that `prepare` made
+
+
+def prepare(folder: Path) -> None:
+    """The submission, and the releases for nbgrader and otter."""
     course = load_course(ROOT)
-    for name, path in sources.items():
-        results = folder / f"results-{name}-{time.monotonic_ns()}"
-        yield "course grade, one submission", command(ROOT, BIN / "course", "grade", "ps1", path, "--results", results)
-    tasks = {
-        (name, number): Task(Submission(name, "ps1.py", path.read_bytes()))
-        for number in range(MANY)
-        for name, path in sources.items()
+    problem_set = course.problem_set(SLUG)
+    source = problem_set.solution.read_bytes()
+    (folder / f"{STUDENT}.py").write_bytes(source)
+    write(nbgrader_files(course, problem_set), folder / "nbgrader")
+    succeed(nbgrader_api(folder / "nbgrader").generate_assignment(SLUG))
+    release = (folder / f"nbgrader/release/{SLUG}/{SLUG}.ipynb").read_text(encoding="utf-8")
+    place = folder / f"nbgrader/submitted/{STUDENT}/{SLUG}"
+    place.mkdir(parents=True)
+    (place / f"{SLUG}.ipynb").write_text(hand_in(release, f"{SLUG}.py", source), encoding="utf-8")
+    write(otter_files(course, problem_set), folder / "otter")
+    # As a notebook: otter takes a module only where no other Python file lies beside it.
+    cell = {"cell_type": "code", "id": "one", "metadata": {}, "outputs": [], "execution_count": None}
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": kernel, "cells": [{**cell, "source": source.decode()}]}
+    (folder / f"{STUDENT}.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+    home = folder / "home"
+    shutil.copytree(ROOT / "student_template", home)
+    (home / SLUG / f"{SLUG}.py").write_bytes(source)
+
+
+def commands(folder: Path) -> dict[str, tuple[Path, list[str | Path]]]:
+    """The folder and the command of each way that is a command."""
+    results = folder / f"results-{time.monotonic_ns()}"
+    return {
+        OURS_COMMAND: (ROOT, [BIN / "course", "grade", SLUG, folder / f"{STUDENT}.py", "--results", results]),
+        "nbgrader, command": (
+            folder / "nbgrader",
+            [BIN / "nbgrader", "autograde", SLUG, "--student", STUDENT, "--force"],
+        ),
+        "otter run": (
+            folder / "otter",
+            [BIN / "otter", "run", "--no-logo", "-a", "autograder.zip", folder / f"{STUDENT}.ipynb"],
+        ),
+        "pytest, public tests only": (folder / "home" / SLUG, [sys.executable, "-m", "pytest", "-q"]),
     }
-    moments = []
-    for _, record in graded(course.root, course.problem_set("ps1"), tasks, jobs=1):
+
+
+def ours(folder: Path, repeats: int) -> Iterator[None]:
+    submission = Submission(STUDENT, f"{SLUG}.py", (folder / f"{STUDENT}.py").read_bytes())
+    for _, record in graded(
+        ROOT, load_course(ROOT).problem_set(SLUG), dict.fromkeys(range(repeats), Task(submission)), jobs=1
+    ):
         assert record.is_sound, record.fault
-        moments.append(time.perf_counter())
-    # Between the first answer and the last there is grading only.
-    yield from (("course grade, many", later - earlier) for earlier, later in itertools.pairwise(moments))
+        yield
 
 
-def nbgrader(folder: Path, sources: dict[str, Path]) -> Iterator[tuple[str, float]]:
-    api = nbgrader_api(folder)
-    release = (folder / "release/ps1/ps1.ipynb").read_text(encoding="utf-8")
-    for name, path in sources.items():
-        for student in (f"{name}a", f"{name}b"):
-            place = folder / "submitted" / student / "ps1"
-            place.mkdir(parents=True, exist_ok=True)
-            (place / "ps1.ipynb").write_text(hand_in(release, "ps1.py", path.read_bytes()), encoding="utf-8")
-        yield (
-            "nbgrader autograde, one submission",
-            command(folder, BIN / "nbgrader", "autograde", "ps1", "--student", f"{name}a", "--force"),
-        )
-        begun = time.perf_counter()
-        succeed(api.autograde("ps1", f"{name}b", force=True))
-        yield "nbgrader, its API", time.perf_counter() - begun
+def nbgrader(folder: Path, repeats: int) -> Iterator[None]:
+    api = nbgrader_api(folder / "nbgrader")
+    for _ in range(repeats):
+        succeed(api.autograde(SLUG, STUDENT, force=True))
+        yield
 
 
-def otter(folder: Path, sources: dict[str, Path]) -> Iterator[tuple[str, float]]:
-    for path in sources.values():
-        yield "otter run, one submission", command(folder, BIN / "otter", "run", "--no-logo", "-a", "autograder.zip", path)
-    ended = subprocess.run(
-        [sys.executable, "-c", OTTER, "autograder.zip", *map(str, sources.values())],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-    )
-    taken = [float(line.split()[1]) for line in ended.stderr.splitlines() if line.startswith("took ")]
-    if len(taken) != len(sources):
-        raise SystemExit(ended.stderr)
-    yield from (("otter, its API", seconds) for seconds in taken)
+def otter(folder: Path, repeats: int) -> Iterator[None]:
+    from otter.api import grade_submission
+
+    os.chdir(folder / "otter")
+    for _ in range(repeats):
+        grade_submission(str(folder / f"{STUDENT}.ipynb"), "autograder.zip", quiet=True)
+        yield
 
 
-def tests_alone(folder: Path, sources: dict[str, Path]) -> Iterator[tuple[str, float]]:
-    problem_set = load_course(ROOT).problem_set("ps1")
+def tests_alone(folder: Path, repeats: int) -> Iterator[None]:
+    problem_set = load_course(ROOT).problem_set(SLUG)
+    source = (folder / f"{STUDENT}.py").read_bytes()
     suites = [question_suite(problem_set, question.id, platform="nbgrader") for question in problem_set.assignment.questions]
-    for number in range(3):
-        for path in sources.values():
-            begun = time.perf_counter()
-            namespace, _ = loading.load("ps1.py", path.read_bytes())
-            for suite in suites:
-                run_tests(namespace, suite)
-            # The first time, matplotlib and the tests' modules are loaded.
-            if number:
-                yield "the tests alone", time.perf_counter() - begun
+    for _ in range(repeats):
+        namespace, _ = loading.load(f"{SLUG}.py", source)
+        for suite in suites:
+            run_tests(namespace, suite)
+        yield
+
+
+INTERFACES: dict[str, tuple[Callable[[Path, int], Iterator[None]], int]] = {
+    # With how many times as many submissions: what is quick is measured more often.
+    OURS: (ours, 10),
+    "nbgrader, API": (nbgrader, 1),
+    "otter, API": (otter, 1),
+    LIMIT: (tests_alone, 5),
+}
+
+
+def time_interface(name: str, folder: Path, repeats: int) -> None:
+    """In a process of its own: print the seconds of each submission but the first."""
+    grade, often = INTERFACES[name]
+    moments = [time.perf_counter() for _ in grade(folder, repeats * often + 1)]
+    print("\nseconds:", json.dumps([later - earlier for earlier, later in itertools.pairwise(moments)]))
+
+
+# --- measuring
+
+
+def measured(name: str, folder: Path, repeats: int) -> tuple[list[float], float]:
+    """Seconds of each submission, and the megabytes of the largest process."""
+    if name in INTERFACES:
+        command = [sys.executable, __file__, "--only", name, "--folder", folder, "--repeats", str(repeats)]
+        run = used(command, folder)
+        return json.loads(run.printed.rpartition("seconds:")[2]), run.megabytes
+    runs: list[Used] = []
+    for _ in range(repeats):
+        place, command = commands(folder)[name]
+        runs.append(used(command, place, good=(0, 1)))
+    return [run.seconds for run in runs], max(run.megabytes for run in runs)
+
+
+def row(name: str, folder: Path, repeats: int) -> Row:
+    """Measure one way alone, and then on all cores at once."""
+    alone, megabytes = measured(name, folder, repeats)
+    together = []
+    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch, ThreadPoolExecutor(cores()) as pool:
+        copies = [Path(scratch) / str(number) for number in range(cores())]
+        for copy in copies:
+            shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("results-*"))
+        for seconds, _ in pool.map(lambda copy: measured(name, copy, repeats), copies):
+            together += seconds
+    one, each = statistics.median(alone), statistics.median(together)
+    return Row(one, megabytes, 3600 * cores() / each, one / each)
+
+
+def table(rows: dict[str, Row], old: dict[str, Row]) -> str:
+    """The rows as a Markdown table; with old ones, how the time changed."""
+    ours_now = {True: rows[OURS_COMMAND].seconds, False: rows[OURS].seconds}
+    lines = ["| grader | seconds a submission | times ours | peak MB | an hour, all cores | parallel efficiency |"]
+    lines += ["|---|---:|---:|---:|---:|---:|"]
+    if old:
+        lines = [f"{lines[0]} seconds before | change |", f"{lines[1]}---:|---:|"]
+    for name, each in rows.items():
+        ratio = each.seconds / ours_now[name.endswith("command") or name == "otter run"]
+        line = f"| {name} | {each.seconds:.2f} | {ratio:.1f} | {each.megabytes:.0f} |"
+        line += f" {each.an_hour:,.0f} | {each.efficiency:.2f} |"
+        if old:
+            before = old[name].seconds if name in old else each.seconds
+            line += f" {before:.2f} | {100 * (each.seconds / before - 1):+.0f} % |"
+        lines.append(line)
+    many = rows[OURS].seconds
+    api, command = rows["nbgrader, API"].seconds / many, rows["otter run"].seconds / many
+    lines.append(
+        f"\nOf ours, many in one go: nbgrader's API takes {api:.0f} times as long, `otter run` {command:.0f} times."
+    )
+    return "\n".join(lines)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=1)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--save", type=Path, help="write the figures to this JSON file")
+    parser.add_argument("--against", type=Path, help="compare with the figures in this JSON file")
+    parser.add_argument("--only", choices=INTERFACES, help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    course = load_course(ROOT)
-    problem_set = course.problem_set("ps1")
-    times: dict[str, list[float]] = {}
+    if options.only:
+        time_interface(options.only, options.folder, options.repeats)
+        return 0
+    old = json.loads(options.against.read_text(encoding="utf-8")) if options.against else {"rows": {}}
+    rows = {}
     with tempfile.TemporaryDirectory(prefix="peers-") as name:
-        base = Path(name)
-        sources = {}
-        for example in EXAMPLES:
-            sources[example] = base / f"{example}.py"
-            sources[example].write_bytes((ROOT / f"examples/submissions/ps1/{example}.py").read_bytes())
-        write(nbgrader_files(course, problem_set), base / "nbgrader")
-        succeed(nbgrader_api(base / "nbgrader").generate_assignment("ps1"))
-        write(otter_files(course, problem_set), base / "otter")
-        for _ in range(options.rounds):
-            for grader, folder in (
-                (here, base),
-                (nbgrader, base / "nbgrader"),
-                (otter, base / "otter"),
-                (tests_alone, base),
-            ):
-                for what, seconds in grader(folder, sources):
-                    times.setdefault(what, []).append(seconds)
-                    print(f"{what}: {seconds:.2f} s", file=sys.stderr)
-    best = {
-        "one": statistics.median(times["course grade, one submission"]),
-        "many": statistics.median(times["course grade, many"]),
-    }
-    print("| grader | seconds a submission | times ours |\n|---|---:|---:|")
-    for what, seconds in times.items():
-        median = statistics.median(seconds)
-        ours = best["one" if what.endswith("one submission") else "many"]
-        print(f"| {what} | {median:.2f} | {median / ours:.1f} |")
+        folder = Path(name) / "one"
+        folder.mkdir()
+        prepare(folder)
+        for way in (OURS, OURS_COMMAND, "nbgrader, API", "nbgrader, command", "otter, API", "otter run",
+                    "pytest, public tests only", LIMIT):  # fmt: skip
+            rows[way] = row(way, folder, options.repeats)
+            print(f"{way}: {rows[way].seconds:.2f} s", file=sys.stderr)
+    print(table(rows, {way: Row(**row) for way, row in old["rows"].items()}))
+    if options.save:
+        document = {"cores": cores(), "rows": {way: asdict(each) for way, each in rows.items()}}
+        options.save.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     return 0
 
 

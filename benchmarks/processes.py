@@ -1,10 +1,38 @@
-"""What the kernel says of this process and of those below it. Linux only, as the sandbox is."""
+"""What the kernel says of this process, of those below it, and of a command. Linux only, as the sandbox is."""
 
 from __future__ import annotations
 
 import os
+import subprocess
 import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Used:
+    """What a command used, and what it printed. Memory is the largest resident set of one of its processes."""
+
+    seconds: float
+    cpu_seconds: float
+    megabytes: float
+    printed: str
+
+
+def used(arguments: Sequence[str | Path], folder: Path, good: Collection[int] = (0,)) -> Used:
+    """Run a command. It must end with one of the `good` exit codes."""
+    begun = time.perf_counter()
+    process = subprocess.Popen(
+        [*map(str, arguments)], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    assert process.stdout is not None
+    printed = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode not in good:
+        raise SystemExit(f"{arguments}: exit code {process.returncode}\n{printed}")
+    return Used(time.perf_counter() - begun, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, printed)
 
 
 def descendants(pid: int) -> list[int]:
