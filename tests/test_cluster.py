@@ -127,7 +127,6 @@ def ends(process: subprocess.Popen[bytes], seconds: float) -> bool:
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    pytest.importorskip("distributed", reason="Dask is not installed (extra cluster)")
     if shutil.which("openssl") is None:
         pytest.skip("no openssl here to make certificates")
     cluster = Cluster(tmp_path_factory.mktemp("cluster"))

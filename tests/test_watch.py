@@ -18,6 +18,7 @@ import pytest
 
 from autograder import __version__
 from autograder.course import Course, load_course
+from autograder.feedback.attempt_page import Pages
 from autograder.feedback.outbox import put
 from autograder.feedback.withheld import public_part
 from autograder.intake import Submission, find_submissions
@@ -307,6 +308,37 @@ def test_of_a_record_the_public_part_says_nothing_of_hidden_tests(course: Course
     assert public.score == 1
     assert reduced.question("double").points == 2
     assert reduced.question("note") == tiny.question("note")
+
+
+def test_a_page_is_complete_once_it_is_due_or_where_the_course_says_at_once(course: Course, tmp_path: Path) -> None:
+    tiny, journal, now = course.problem_set("tiny"), Journal(tmp_path / "journal"), [DAY]
+    attempt = hand_in(journal, "s001", 1)
+    tests = [
+        verdict("test_shown", "double", Status.PASSED, 1),
+        verdict("test_not_shown", "double", Status.FAILED, 2, hidden=True, title="Twice a large number.", safe="Too small."),
+    ]
+    stored = journal.append(attempt, record([score(question) for question in tiny.assignment.questions], tests))
+    pages = Pages(course, tiny, journal, tmp_path / "pages", lambda: now[0])
+    path = tmp_path / "pages" / "s001" / "tiny-1.html"
+
+    def shows_all() -> list[bool]:
+        return [text in path.read_text() for text in ("Twice a large number.", "Too small.")]
+
+    pages.write(attempt, stored)
+    os.utime(path, (DAY.timestamp(), DAY.timestamp()))
+    assert shows_all() == [False, False]
+    assert pages.due() == []
+    now[0] = course.due("tiny", "s001")
+    assert pages.due() == [attempt]
+    # After a restart, too, what was written before the due date is written again.
+    pages = Pages(course, tiny, journal, tmp_path / "pages", lambda: now[0])
+    pages.renew(attempt)
+    assert shows_all() == [True, True]
+    path.unlink()
+    policy = course.settings.policy.model_copy(update={"hidden_feedback": "at_once"})
+    at_once = replace(course, settings=course.settings.model_copy(update={"policy": policy}))
+    Pages(at_once, tiny, journal, tmp_path / "pages", lambda: DAY).renew(attempt)
+    assert shows_all() == [True, True]
 
 
 def test_feedback_is_named_as_nbgrader_looks_for_it(tmp_path: Path) -> None:

@@ -178,7 +178,10 @@ def print_sheet(sheet: Sheet) -> None:
 
 def say_waiting() -> None:
     """Say why nothing happens for a while."""
-    err.print("another `course` command is at work on this problem set; waiting for it", highlight=False)
+    err.print(
+        "another `course` command is at work on this problem set; waiting for its end (`course watch` ends with Ctrl-C)",
+        highlight=False,
+    )
 
 
 @contextlib.contextmanager
