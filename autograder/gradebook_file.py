@@ -94,7 +94,7 @@ def fill_rows(
         elif name in seen:
             written.problems.append(f"{shown(row)} is {name}, who already has a row; the second one is left unchanged")
         elif name not in missing:
-            written.untouched.append(f"{name} has no grade")
+            written.untouched.append(f"{name} has no grade to enter")
         else:
             grade = missing.pop(name)
             problem = put(row, grade)

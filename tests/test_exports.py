@@ -211,7 +211,7 @@ def test_every_grade_and_every_row_without_the_other_is_told(tmp_path: Path, ros
     assert filled.count == 1
     assert filled.problems == ["s001 has a grade, but no row"]
     assert filled.untouched == [
-        "s003 has no grade",
+        "s003 has no grade to enter",
         "Canvas's user 70077 is not in the roster",
         "Canvas's user 1 is not in the roster",
     ]
@@ -281,7 +281,7 @@ def test_moodle_gets_points_and_feedback(tmp_path: Path, roster: Roster) -> None
     feedback = second[header.index("Feedback comments")]
     assert feedback == f"{WRITTEN}: =Good, but &lt;b&gt;x&lt;/b&gt;<br>1 day late: 10 % a day begun, 1 points off."
     assert others == rows(before)[3:]
-    assert filled.untouched == [f"s00{number} has no grade" for number in (3, 4, 5)]
+    assert filled.untouched == [f"s00{number} has no grade to enter" for number in (3, 4, 5)]
 
 
 @pytest.mark.parametrize("missing", ["Feedback comments", "Grade can be changed"])
@@ -380,13 +380,18 @@ def test_export_writes_every_form(graded: Path) -> None:
     assert answer.exit_code == 0, answer.stderr + answer.stdout
     assert "2 of 2 grades" in answer.stdout
     assert [row[0] for row in rows((graded / "results/ps1/exports/csv.csv").read_bytes())] == ["student", "s001", "s002"]
+    roster = graded / "sections.csv"
+    roster.write_text("student,section\ns001,A\ns002,B\n", encoding="utf-8")
+    answer = export(graded, "csv", "--section", "B", "--roster", roster, "--to", graded / "b.csv")
+    assert answer.exit_code == 0, answer.stderr
+    assert [row[0] for row in rows((graded / "b.csv").read_bytes())] == ["student", "s002"]
     answer = export(graded, "gradescope", "--to", graded / "out")
     assert answer.exit_code == 0, answer.stderr
     assert json.loads((graded / "out/s002.json").read_bytes())["score"] == 4.0
     before = canvas_file(graded)
     answer = export(graded, "canvas", "--into", graded / "canvas.csv", "--column", "102", "--to", graded / "filled.csv")
     assert answer.exit_code == 0, answer.stderr
-    assert "s003 has no grade" in answer.stdout
+    assert "s003 has no grade to enter" in answer.stdout
     assert b"7.50,4,75.00" in (graded / "filled.csv").read_bytes()
     assert (graded / "canvas.csv").read_bytes() == before
     moodle_file(graded, ["s001"])

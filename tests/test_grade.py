@@ -165,7 +165,11 @@ def test_what_is_not_begun_in_the_time_given_is_left_for_the_next_run(tmp_path: 
     assert [entry["student"] for entry in said["not_graded"]] == ["s006", "s007"]
     again = course(*arguments, "--at-most", "1h", folder=TINY)
     assert again.returncode == 0
-    assert len(json.loads(again.stdout)["results"]) == 2
+    assert [result["student"] for result in json.loads(again.stdout)["results"]] == ["s006", "s007"]
+    roster = tmp_path / "roster.csv"
+    roster.write_text("student,section\ns006,A\ns007,B\n", encoding="utf-8")
+    of_section = course(*arguments, "--section", "B", "--roster", roster, folder=TINY)
+    assert [result["student"] for result in json.loads(of_section.stdout)["results"]] == ["s007"]
 
 
 def test_an_empty_folder_is_an_error_that_says_what_was_expected(tmp_path: Path) -> None:

@@ -14,7 +14,9 @@ from autograder.commands.common import (
     AsJson,
     ProblemSetName,
     Results,
+    Section,
     explaining,
+    in_section,
     open_grades,
     open_journal,
     open_problem_set,
@@ -42,6 +44,7 @@ def export(
     column: Annotated[
         str | None, typer.Option(help="For canvas: the assignment's column; the one called as the problem set if not given.")
     ] = None,
+    section: Section = None,
     roster: Annotated[Path | None, typer.Option(help="Who is who; the course's roster.csv if not given.")] = None,
     results: Results = None,
     as_json: AsJson = False,
@@ -55,10 +58,11 @@ def export(
     course, chosen = open_problem_set(problem_set)
     journal = open_journal(course, chosen, results)
     questions = chosen.assignment.questions
-    counting = open_grades(course, chosen, journal)
     known = open_roster(course, roster)
+    wanted = in_section(known, section)
     with explaining(journal):
-        now = standing(chosen, journal, counting, known)
+        now = standing(chosen, journal, open_grades(course, chosen, journal), known).of(wanted)
+    counting = now.grades
     if not counting:
         refuse(f"no grades in {journal.root}; `course grade {chosen.slug} FOLDER` gives them")
     chosen_export = EXPORTS[form]

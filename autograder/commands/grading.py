@@ -23,9 +23,11 @@ from autograder.commands.common import (
     Results,
     RosterFile,
     Scheduler,
+    Section,
     check_backend,
     check_form,
     explaining,
+    in_section,
     open_grader,
     open_grades,
     open_journal,
@@ -55,6 +57,7 @@ def grade(
     jobs: Jobs = 0,
     scheduler: Scheduler = None,
     only: Only = None,
+    section: Section = None,
     roster: RosterFile = None,
     form: Annotated[
         str | None, typer.Option(help=f"What it is, if that is not recognised: {', '.join(FORM_NAMES)}.")
@@ -89,6 +92,7 @@ def grade(
     check_form(form)
     names = [name for question in chosen.assignment.questions for name in question.names]
     known = open_roster(course, roster)
+    wanted = in_section(known, section)
     try:
         submissions, listed = find_submissions(folder, chosen.assignment.module, known, names, form=form, zone=course.zone)
         handed_in = read_times(times, known, course.zone) if times else {}
@@ -99,6 +103,8 @@ def grade(
         _check_students(only, [submission.student for submission in submissions], str(folder))
         submissions = [submission for submission in submissions if submission.student in only]
         listed = []
+    submissions = [submission for submission in submissions if wanted(submission.student)]
+    listed = [entry for entry in listed if not entry.student or wanted(entry.student)]
     if not submissions and not listed:
         module = chosen.assignment.module
         refuse(
@@ -133,7 +139,13 @@ def grade(
         document = {
             "problem_set": chosen.slug,
             "results": [
-                {"attempt": grading.attempt, "run": grading.run, "score": grading.record.score, **to_plain(grading.record)}
+                {
+                    "student": grading.record.provenance.student,
+                    "attempt": grading.attempt,
+                    "run": grading.run,
+                    "score": grading.record.score,
+                    **to_plain(grading.record),
+                }
                 for grading in stored
             ],
             "not_graded": [_listed(entry) for entry in listed if not entry.graded]
@@ -150,7 +162,7 @@ def grade(
             out.print(f"[bold]{len(late)} {noun} not graded yet[/], {why}; run the command again.")
         out.print(f"records: {journal.root}", highlight=False, soft_wrap=True)
         kept = sum(stored is not None for stored in before.values())
-        now = standing(chosen, journal, counting, known, listed=[entry.student for entry in listed])
+        now = standing(chosen, journal, counting, known, listed=[entry.student for entry in listed]).of(wanted)
         say(_counts(len(stored) - kept, kept, listed), *now.lines(), f"next: {now.next_command}")
     raise typer.Exit(NEEDS_YOU if listed or late or not all(grading.record.is_sound for grading in stored) else 0)
 

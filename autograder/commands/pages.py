@@ -30,6 +30,7 @@ from autograder.commands.common import (
     say,
 )
 from autograder.grades import closes
+from autograder.intake import FormError
 from autograder.intake.roster import Person
 from autograder.standing import Standing, named, standing
 
@@ -43,6 +44,12 @@ def feedback(
     mail_text: Annotated[
         Path | None, typer.Option(help="What the mails say, with $name, $points, $title, $student and $problem_set.")
     ] = None,
+    exchange: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also put them into this folder, the course's in nbgrader's exchange, for `nbgrader fetch_feedback`."
+        ),
+    ] = None,
     only: Only = None,
     section: Section = None,
     roster: RosterFile = None,
@@ -53,6 +60,7 @@ def feedback(
     Pages need no network and no script. Explanations of answers are left out until nothing can be earned any more.
     """
     # Imported here, as below: drawing and templates take a second to load, and no other command needs them.
+    from autograder.feedback.exchange import fill_exchange, place_names
     from autograder.feedback.mail import TEXT
     from autograder.feedback.mail import mail as mail_of
     from autograder.feedback.page import student_page
@@ -73,6 +81,11 @@ def feedback(
     place = to or journal.root / "feedback"
     made, end = datetime.datetime.now(datetime.UTC), closes(course, chosen.slug)
     unreached: list[str] = []
+    pages = []
+    try:
+        names = place_names(exchange, course, chosen, known) if exchange else {}
+    except (FileNotFoundError, FormError) as error:
+        refuse(f"--exchange {exchange}: {error}")
     with explaining(journal), progress("writing") as bar:
         text = mail_text.read_text(encoding="utf-8") if mail_text else TEXT
         for grade in bar.track(counting):
@@ -80,6 +93,7 @@ def feedback(
             path.parent.mkdir(parents=True, exist_ok=True)
             page = student_page(chosen, grade, made=made, closes=end)
             path.write_text(page, encoding="utf-8")
+            pages.append((grade, page))
             person = known.person(grade.student) if known else Person()
             if mail and person.email:
                 mail.mkdir(parents=True, exist_ok=True)
@@ -89,11 +103,17 @@ def feedback(
                     refuse(str(error))
             elif mail:
                 unreached.append(grade.student)
+        elsewhere = fill_exchange(exchange, names, pages) if exchange else []
     out.print(f"{len(counting)} pages: {place}", highlight=False, soft_wrap=True)
     if mail:
         out.print(f"{len(counting) - len(unreached)} mails: {mail}", highlight=False, soft_wrap=True)
         if unreached:
             say(f"no address in roster.csv, column `email`: {named(unreached)}")
+    if exchange:
+        done = len(counting) - len(elsewhere)
+        out.print(f"{done} to fetch with nbgrader: {exchange / 'feedback'}", highlight=False, soft_wrap=True)
+        if elsewhere:
+            say(f"the attempt that counts did not come through this exchange: {named(elsewhere)}")
     say(*now.lines())
 
 
