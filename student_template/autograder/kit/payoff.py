@@ -74,7 +74,7 @@ def payoff(folder: Path, description: Mapping[str, Any], question: str, namespac
 def _drawing(function: Any, first: str, namespace: Mapping[str, Any]) -> Figure:
     """What a function of `payoffs.py` draws; `first` is what should pass before."""
     try:
-        # The notebook shows the figure that its cell returns. One that stays open, it would show twice.
+        # A notebook shows the figure that its cell returns; if that stayed open, it would show it twice.
         with figures.closing():
             figure: Figure = function(Work(namespace))
     except NotImplementedError as error:
