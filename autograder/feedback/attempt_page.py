@@ -75,7 +75,7 @@ class Pages:
             self.write(attempt, stored)
 
     def due(self) -> list[Attempt]:
-        """The attempts whose pages leave out what they need not any more."""
+        """The attempts whose pages still withhold what is due by now."""
         now = self._now()
         return [attempt for attempt, until in self._withheld.items() if until <= now]
 

@@ -13,7 +13,7 @@ FOLDER_FLAGS = os.O_DIRECTORY | os.O_NOFOLLOW
 def put(folder: Path, name: PurePosixPath, content: bytes, mode: int = 0o640) -> Path:
     """Write a file below `folder`, whole or not at all, in place of an earlier one. Raises `OSError`, also for a link.
 
-    A folder that is made lets others reach files whose names they know, and list none.
+    A new folder lets others open files whose names they know, and list none.
     """
     if not folder.is_dir():
         folder.mkdir(parents=True)
@@ -32,7 +32,7 @@ def put(folder: Path, name: PurePosixPath, content: bytes, mode: int = 0o640) ->
             with os.fdopen(descriptor, "wb") as file:
                 os.fchmod(descriptor, mode)
                 file.write(content)
-            # In place of a link it replaces the link itself.
+            # A link of that name is replaced, not followed.
             os.rename(unfinished, name.name, src_dir_fd=here, dst_dir_fd=here)
         except BaseException:
             os.unlink(unfinished, dir_fd=here)

@@ -48,7 +48,7 @@ class Arrivals:
         self._clock = clock
         self._next_look = clock()
         self._stamps: dict[str, int] = {}
-        self._restless: dict[str, float] = {}  # what is not at rest, and since when it is as it is
+        self._restless: dict[str, float] = {}  # what has not come to rest, and when it last changed
         self._taken: dict[str, tuple[object, ...]] = {}
         self._listed: set[Unreadable] = set()
 
@@ -72,13 +72,13 @@ class Arrivals:
             submissions, listed = self._find()
         finally:
             self._next_look = self._clock() + max(LOOK_SECONDS, (time.process_time() - begun) / SHARE)
-        # Of a submission all is news; other things stay where they are, and are listed once.
+        # What is said of a submission is new; anything else stays where it is, and is listed once.
         news = [entry for entry in listed if entry.student or entry not in self._listed]
         self._listed.update(listed)
         return submissions, news
 
     def _take(self, handed: Handed) -> bool:
-        """Whether something is whole, and has not been taken as it is now."""
+        """Whether something is whole, and not yet taken as it now is."""
         stamp, path = handed.stamp, handed.path
         if self._taken.get(handed.name) == stamp or path is None:
             return False

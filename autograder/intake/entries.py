@@ -38,7 +38,7 @@ class Entry:
     """One file in a folder or an archive, not read yet.
 
     `refusal` says why it will not be read, and `objection` why it is no submission although it can be read. A folder is an
-    entry only if nothing in it is one. `stamp` is other once the file is another: its size, date and number.
+    entry only if nothing in it is one. `stamp` changes with the file: size, date and inode.
     """
 
     name: str  # as it may be shown
@@ -100,7 +100,7 @@ def folder_contents(root: Path) -> Contents:
 
 
 def top_stamps(root: Path) -> dict[str, int]:
-    """Of each name in a folder a number that is another once something below it is; costs a tenth of listing all."""
+    """A number for each name in a folder, which changes when anything below that name does; faster than listing all."""
     seen: dict[str, list[tuple[str, int, int, int]]] = {}
     folders = [(os.fspath(root), "", 1)]
     while folders:

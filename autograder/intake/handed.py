@@ -47,12 +47,12 @@ class Handed:
 
     @property
     def stamp(self) -> tuple[object, ...]:
-        """Is other once one of its files is another."""
+        """Changes when one of its files does."""
         return tuple((parts, entry.stamp) for parts, entry in self.files)
 
     @property
     def path(self) -> Path | None:
-        """Something of it on disk, if it lies there."""
+        """The path of its folder, or of one of its files, if it lies on disk."""
         return self.folder or next((entry.path for _, entry in self.files), None)
 
 

@@ -52,7 +52,7 @@ def _sort(entries: Sequence[Entry]) -> Sorted:
 
 
 def _feedback(handed: Handed, parts: Parts) -> str:
-    """The name that the student's own command has said."""
+    """The name that `autograder.kit.submit` told the student."""
     content = next((entry.kept() for other, entry in handed.files if other == parts), None)
     return feedback_name(handed.name, hashlib.sha256(content).hexdigest()) if content is not None else ""
 
