@@ -104,20 +104,23 @@ def in_formgrader(browser: Any, folder: Path, answers: int, comments: int) -> Co
         count.keys += 1
         for number in range(answers):
             tab.wait_for_function("window.formgrader?.grades?.loaded && formgrader.comments?.loaded")
-            before = tab.url
-            for name, text in (("#answer-causation", points), ("#answer-causation-comment", COMMENTS[number % comments])):
-                tab.click(name)
-                count.keys += 1
-                if name.endswith("comment") and number >= comments:
-                    tab.keyboard.insert_text(text)
-                    count.keys += 2  # to copy it, from wherever it is kept, and to paste it
-                else:
-                    count.write(tab, text)
-                with tab.expect_response(lambda answer: answer.request.method == "PUT"):
-                    tab.evaluate("document.activeElement.blur()")  # the next click or key leaves the field
+            tab.click("#answer-causation")
+            count.write(tab, points)
+            with tab.expect_response(lambda answer: answer.request.method == "PUT"):
+                tab.click("#answer-causation-comment")
+            count.keys += 2  # the clicks
+            if number < comments:
+                count.write(tab, COMMENTS[number])
+            else:
+                tab.keyboard.insert_text(COMMENTS[number % comments])
+                count.keys += 2
+            # Both save what was typed.
             if number < answers - 1:
-                count.press(tab, "Control+.")
-                tab.wait_for_url(lambda address, before=before: address != before)
+                with tab.expect_navigation():
+                    count.press(tab, "Control+.")
+            else:
+                with tab.expect_response(lambda answer: answer.request.method == "PUT"):
+                    count.press(tab, "Escape")
     return count
 
 

@@ -23,7 +23,8 @@ from autograder.commands import pages
 from autograder.commands.show import show
 from autograder.course import load_course
 from autograder.feedback.report import staff_page
-from autograder.feedback.similarity import Pair, similar_pairs
+from autograder.feedback.shared import pair_page
+from autograder.feedback.similarity import Pair, code_of, shared_lines, similar_pairs
 from autograder.feedback.statistics import FEWEST, by_question, by_test, faults, mistakes
 from autograder.feedback.student import staff_folder, student_page
 from autograder.grades import Grade, grades
@@ -231,6 +232,31 @@ def test_a_renamed_copy_is_found_across_forms_and_independent_work_is_not() -> N
     )
     assert [(pair.one, pair.other) for pair in result] == [("s001", "s002")]
     assert result[0].share > 0.9
+
+
+def test_shared_code_stands_side_by_side_and_is_only_text(browser: Browser) -> None:
+    given = TEMPLATE[0][1].decode()
+    hostile = "note = '</span></pre><script>window.hurt = 1</script><img src=x onerror=window.hurt=1>\u202e'\n"
+    one = module(given + hostile + work(("scores", "mask", "total"), 1))
+    other = "ps1.ipynb", notebook(given, work(("a", "b", "c"), 1))
+    (pair,) = similar_pairs({"s001": one, "s002": other}, TEMPLATE)
+    lines = shared_lines(one, other, TEMPLATE)
+    texts = code_of(*one), code_of(*other)
+    assert [len(own) for own in lines] == [len(work(("a", "b", "c"), 1).strip().splitlines())] * 2
+    made = datetime.datetime(2026, 10, 1, tzinfo=datetime.UTC)
+    for scheme, width in (("light", 1280), ("dark", 360)):
+        window = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 740}, bypass_csp=True)
+        with window:
+            page = window.new_page()
+            page.set_content(pair_page(PS1.assignment, pair, texts, lines, made=made, report="report.html"))
+            assert page.evaluate("window.hurt") is None
+            assert page.locator("script, img").count() == 0
+            assert "\u202e" not in page.content()
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            marked = page.locator("section").first.locator("mark")
+            assert [int(str(line.get_attribute("data-n"))) for line in marked.all()] == sorted(lines[0])
+            axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is missing")
+            assert axe.Axe().run(page).response["violations"] == []
 
 
 def test_without_the_template_its_own_code_counts() -> None:

@@ -129,8 +129,9 @@ def report(
 
     It has every student of the roster, scores, questions, tests, mistakes, faults, attempts, and code that students share.
     """
-    from autograder.feedback.report import staff_page
-    from autograder.feedback.similarity import similar_pairs
+    from autograder.feedback.report import MOST_PAIRS, staff_page
+    from autograder.feedback.shared import pair_name, pair_page
+    from autograder.feedback.similarity import code_of, shared_lines, similar_pairs
     from autograder.feedback.student import page_name, staff_folder, student_page
 
     course, chosen = open_problem_set(problem_set)
@@ -155,12 +156,13 @@ def report(
     ]
     made = datetime.datetime.now(datetime.UTC)
     students = [*(grade.student for grade in counting), *now.ungraded]
+    pairs = similar_pairs(sources, template)
     page = staff_page(
         chosen,
         journal,
         now,
         roster=known,
-        pairs=similar_pairs(sources, template),
+        pairs=pairs,
         discounted=bool(template),
         due=course.listing(chosen.slug).due,
         made=made,
@@ -174,6 +176,12 @@ def report(
             person = known.person(student) if known else Person()
             own = student_page(chosen, journal, student, graded.get(student), person, made=made, report=path.name)
             (path.parent / page_name(student)).write_text(own, encoding="utf-8")
+        for pair in pairs[:MOST_PAIRS]:
+            one, other = sources[pair.one], sources[pair.other]
+            lines = shared_lines(one, other, template)
+            texts = code_of(*one), code_of(*other)
+            both = pair_page(chosen.assignment, pair, texts, lines, made=made, report=path.name)
+            (path.parent / pair_name(pair)).write_text(both, encoding="utf-8")
     if as_json:
         sys.stdout.write(json.dumps({"problem_set": chosen.slug, "report": str(path), **_plain(now)}) + "\n")
         return

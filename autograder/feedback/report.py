@@ -16,6 +16,7 @@ from markupsafe import Markup
 from autograder.course import ProblemSet
 from autograder.feedback import charts
 from autograder.feedback.html import render
+from autograder.feedback.shared import pair_name
 from autograder.feedback.similarity import RUN, Pair
 from autograder.feedback.statistics import FEWEST, by_question, by_test, faults, mistakes
 from autograder.feedback.student import page_name
@@ -73,6 +74,7 @@ def staff_page(
         shares=charts.question_shares(by_question(problem_set, grades)) if grades else "",
         linked=frozenset(linked),
         page_name=page_name,
+        pair_name=pair_name,
         look=[(grade.student, look) for grade in grades if (look := grade.stored.record.look_lines)],
         attempts=attempts,
         counts=sorted(Counter(map(len, attempts.values())).items()),

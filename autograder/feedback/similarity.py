@@ -78,14 +78,40 @@ def similar_pairs(
     return sorted((pair for pair in pairs if pair.share >= share), key=lambda pair: (-pair.share, pair.one, pair.other))
 
 
+def shared_lines(
+    one: tuple[str, bytes], other: tuple[str, bytes], template: Iterable[tuple[str, bytes]]
+) -> tuple[set[int], set[int]]:
+    """The numbers, from 1, of the lines of `code_of` either file that the other has too and the template has not.
+
+    What many others wrote as well is among them, although it makes no pair.
+    """
+    numbers: dict[str, int] = {}
+    given = {run for file in template for run in _runs(*file, numbers)}
+    placed = [_placed(_tokens(code_of(*file)[:MAX_TEXT]), numbers) for file in (one, other)]
+    both = (placed[0].keys() & placed[1].keys()) - given
+    of_one, of_other = ({line for run in both for line in own[run]} for own in placed)
+    return of_one, of_other
+
+
+def _placed(tokens: Iterable[tuple[str, int]], numbers: dict[str, int]) -> dict[int, set[int]]:
+    """The lines on which the tokens of each run begin."""
+    known = [(numbers.setdefault(token, len(numbers)), line) for token, line in tokens]
+    lines: dict[int, set[int]] = defaultdict(set)
+    for start in range(len(known) - RUN + 1):
+        run = known[start : start + RUN]
+        lines[hash(tuple(token for token, _ in run))].update(line for _, line in run)
+    return lines
+
+
 def _runs(filename: str, source: bytes, numbers: dict[str, int]) -> set[int]:
     """All runs of `RUN` tokens of a file, each as a number that is the same in every file of one comparison."""
-    tokens = [numbers.setdefault(token, len(numbers)) for token in _tokens(_text(filename, source)[:MAX_TEXT])]
+    tokens = [numbers.setdefault(token, len(numbers)) for token, _ in _tokens(code_of(filename, source)[:MAX_TEXT])]
     # Not of strings: their hashes are others in every process.
     return {hash(tuple(tokens[start : start + RUN])) for start in range(len(tokens) - RUN + 1)}
 
 
-def _text(filename: str, source: bytes) -> str:
+def code_of(filename: str, source: bytes) -> str:
+    """The code of a file, empty if it is none."""
     if not filename.endswith(".ipynb"):
         return source.decode("utf-8", "replace")
     try:
@@ -94,12 +120,15 @@ def _text(filename: str, source: bytes) -> str:
         return ""
 
 
-def _tokens(text: str) -> Iterator[str]:
+def _tokens(text: str) -> Iterator[tuple[str, int]]:
+    """The tokens that are compared, each with the number of the line on which it begins."""
+    line, place = 1, 0
     for match in _TOKEN.finditer(text):
+        line, place = line + text.count("\n", place, match.start()), match.start()
         kind = match.lastgroup
         if kind == "text":
-            yield "'"
+            yield "'", line
         elif kind == "name" and match[0] not in _KEYWORDS:
-            yield "x"
+            yield "x", line
         elif kind != "comment":
-            yield match[0]
+            yield match[0], line
