@@ -2,7 +2,7 @@
 
     make bench                                       (needs the extra `grader`; some minutes)
     make bench-compare OLD=benchmarks/bench-old.json
-    python benchmarks/peers.py [--repeats 3] [--save FILE] [--against FILE]
+    python benchmarks/peers.py [--rounds 3] [--save FILE] [--against FILE]
 
 The submission is the reference of problem set 1, so every test runs. Each way to grade it is a process of its own; they
 take turns, so the ratios hold on a busy machine too. A command is timed from its start to its end. An interface is
@@ -22,12 +22,13 @@ import statistics
 import sys
 import tempfile
 import time
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from processes import Used, used
+from processes import used
 
 os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1", MPLBACKEND="Agg", PYDEVD_DISABLE_FILE_VALIDATION="1")
 ROOT = Path(__file__).resolve().parents[1]
@@ -49,7 +50,8 @@ from tests.support.nbgrader_tools import hand_in, nbgrader_api, succeed  # noqa:
 BIN = Path(sys.executable).parent
 SLUG = "ps1"
 STUDENT = "s001"
-OURS, OURS_COMMAND, LIMIT = "ours", "ours, command", "the limit: warm tests, no isolation"
+OURS, OURS_COMMAND, PYTEST = "ours", "ours, command", "pytest, public tests only"
+LIMIT = "the limit: warm tests, no isolation"
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ def commands(folder: Path) -> dict[str, tuple[Path, list[str | Path]]]:
             folder / "otter",
             [BIN / "otter", "run", "--no-logo", "-a", "autograder.zip", folder / f"{STUDENT}.ipynb"],
         ),
-        "pytest, public tests only": (folder / "home" / SLUG, [sys.executable, "-m", "pytest", "-q"]),
+        PYTEST: (folder / "home" / SLUG, [sys.executable, "-m", "pytest", "-q"]),
     }
 
 
@@ -157,34 +159,46 @@ def time_interface(name: str, folder: Path, repeats: int) -> None:
     print("\nseconds:", json.dumps([later - earlier for earlier, later in itertools.pairwise(moments)]))
 
 
+WAYS = (OURS, OURS_COMMAND, "nbgrader, API", "nbgrader, command", "otter, API", "otter run", PYTEST, LIMIT)
+REPEATS = 1  # submissions that are timed in one process of nbgrader's or otter's
+
 # --- measuring
 
 
-def measured(name: str, folder: Path, repeats: int) -> tuple[list[float], float]:
+def measured(name: str, folder: Path) -> tuple[list[float], float]:
     """Seconds of each submission, and the megabytes of the largest process."""
     if name in INTERFACES:
-        command = [sys.executable, __file__, "--only", name, "--folder", folder, "--repeats", str(repeats)]
-        run = used(command, folder)
+        run = used([sys.executable, __file__, "--only", name, "--folder", folder], folder)
         return json.loads(run.printed.rpartition("seconds:")[2]), run.megabytes
-    runs: list[Used] = []
-    for _ in range(repeats):
-        place, command = commands(folder)[name]
-        runs.append(used(command, place, good=(0, 1)))
-    return [run.seconds for run in runs], max(run.megabytes for run in runs)
+    place, command = commands(folder)[name]
+    run = used(command, place, good=(0, 1))
+    return [run.seconds], run.megabytes
 
 
-def row(name: str, folder: Path, repeats: int) -> Row:
-    """Measure one way alone, and then on all cores at once."""
-    alone, megabytes = measured(name, folder, repeats)
-    together = []
+def measured_together(name: str, folder: Path) -> list[float]:
+    """Seconds of each submission, when as many processes as there are cores grade at once."""
     with tempfile.TemporaryDirectory(dir=folder.parent) as scratch, ThreadPoolExecutor(cores()) as pool:
         copies = [Path(scratch) / str(number) for number in range(cores())]
         for copy in copies:
             shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("results-*"))
-        for seconds, _ in pool.map(lambda copy: measured(name, copy, repeats), copies):
-            together += seconds
-    one, each = statistics.median(alone), statistics.median(together)
-    return Row(one, megabytes, 3600 * cores() / each, one / each)
+        return [second for seconds, _ in pool.map(lambda copy: measured(name, copy), copies) for second in seconds]
+
+
+def measure(folder: Path, rounds: int) -> dict[str, Row]:
+    """All ways, in turn in each round."""
+    alone, together, megabytes = defaultdict[str, list[float]](list), defaultdict[str, list[float]](list), Counter[str]()
+    for number in range(rounds):
+        for way in WAYS:
+            seconds, held = measured(way, folder)
+            alone[way] += seconds
+            together[way] += measured_together(way, folder)
+            megabytes[way] = max(megabytes[way], round(held))
+            print(f"round {number + 1}: {way}: {statistics.median(seconds):.2f} s", file=sys.stderr)
+    rows = {}
+    for way in WAYS:
+        one, each = statistics.median(alone[way]), statistics.median(together[way])
+        rows[way] = Row(one, megabytes[way], 3600 * cores() / each, one / each)
+    return rows
 
 
 def table(rows: dict[str, Row], old: dict[str, Row]) -> str:
@@ -212,25 +226,21 @@ def table(rows: dict[str, Row], old: dict[str, Row]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--save", type=Path, help="write the figures to this JSON file")
     parser.add_argument("--against", type=Path, help="compare with the figures in this JSON file")
     parser.add_argument("--only", choices=INTERFACES, help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.only:
-        time_interface(options.only, options.folder, options.repeats)
+        time_interface(options.only, options.folder, REPEATS)
         return 0
     old = json.loads(options.against.read_text(encoding="utf-8")) if options.against else {"rows": {}}
-    rows = {}
     with tempfile.TemporaryDirectory(prefix="peers-") as name:
         folder = Path(name) / "one"
         folder.mkdir()
         prepare(folder)
-        for way in (OURS, OURS_COMMAND, "nbgrader, API", "nbgrader, command", "otter, API", "otter run",
-                    "pytest, public tests only", LIMIT):  # fmt: skip
-            rows[way] = row(way, folder, options.repeats)
-            print(f"{way}: {rows[way].seconds:.2f} s", file=sys.stderr)
+        rows = measure(folder, options.rounds)
     print(table(rows, {way: Row(**row) for way, row in old["rows"].items()}))
     if options.save:
         document = {"cores": cores(), "rows": {way: asdict(each) for way, each in rows.items()}}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -20,19 +21,34 @@ class Used:
     printed: str
 
 
+# A small process in between: the kernel also counts what a process held before it became the command, as much as its parent.
+_BETWEEN = """
+import os, resource, subprocess, sys
+code = subprocess.call(sys.argv[2:])
+own = resource.getrusage(resource.RUSAGE_CHILDREN)
+os.write(int(sys.argv[1]), f"{code} {own.ru_utime + own.ru_stime} {own.ru_maxrss}".encode())
+"""
+
+
 def used(arguments: Sequence[str | Path], folder: Path, good: Collection[int] = (0,)) -> Used:
     """Run a command. It must end with one of the `good` exit codes."""
     begun = time.perf_counter()
-    process = subprocess.Popen(
-        [*map(str, arguments)], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
-    assert process.stdout is not None
-    printed = process.stdout.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode not in good:
-        raise SystemExit(f"{arguments}: exit code {process.returncode}\n{printed}")
-    return Used(time.perf_counter() - begun, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, printed)
+    reading, writing = os.pipe()
+    with open(reading, encoding="ascii") as told:
+        process = subprocess.run(
+            [sys.executable, "-c", _BETWEEN, str(writing), *map(str, arguments)],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            pass_fds=[writing],
+            check=True,
+        )
+        os.close(writing)
+        code, cpu_seconds, kilobytes = told.read().split()
+    if int(code) not in good:
+        raise SystemExit(f"{arguments}: exit code {code}\n{process.stdout}")
+    return Used(time.perf_counter() - begun, float(cpu_seconds), float(kilobytes) / 1024, process.stdout)
 
 
 def descendants(pid: int) -> list[int]:

@@ -211,14 +211,14 @@ def test_attention_under_many_masks(student, rng, ledger):
         output = array(output, shape=(2, 3, 4, 3), name=f"output with {what}")
         weights = array(weights, shape=(2, 3, 4, 6), name=f"weights with {what}")
         legal = np.broadcast_to(True if mask is None else mask, weights.shape)
+        expected, expected_weights = np.zeros(output.shape), np.zeros(weights.shape)
         for index in np.ndindex(2, 3, 4):
-            expected, expected_weights = np.zeros(3), np.zeros(6)
             seen = legal[index]
             if seen.any():
                 alone = plain_attention(queries[index][None], keys[index[:2]][seen], values[index[:2]][seen])
-                expected, expected_weights[seen] = alone[0][0], alone[1][0]
-            close(output[index], expected, atol=LOOSE * np.abs(values).max(), name=f"output{list(index)} with {what}")
-            close(weights[index], expected_weights, atol=LOOSE, name=f"weights{list(index)} with {what}")
+                expected[index], expected_weights[index][seen] = alone[0][0], alone[1][0]
+        close(output, expected, atol=LOOSE * np.abs(values).max(), name=f"output with {what}")
+        close(weights, expected_weights, atol=LOOSE, name=f"weights with {what}")
         nothing = ledger.value("D3-7", "weight")
         same(weights[~legal], np.full((~legal).sum(), nothing), name=f"forbidden weights with {what}")
     cases = [
@@ -403,10 +403,10 @@ def test_hulls_of_random_values(student, rng):
         values = rng.normal(size=(n, d)) * unit
         size = np.abs(values).max()
         cases = []
-        for number in range(3):
+        for number in range(2):
             inside = rng.dirichlet(np.ones(n)) @ values
             direction = rng.normal(size=d)
-            if n <= d and number == 2:
+            if n <= d and number == 1:
                 # The last point lies beside the plane of the values, right above one inside their hull.
                 plane = np.linalg.svd(values[1:] - values[0], full_matrices=False)[2]
                 direction -= plane.T @ (plane @ direction)
