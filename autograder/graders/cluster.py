@@ -150,7 +150,7 @@ class _Cluster(Generic[Key]):
         self.lost: Counter[Key] = Counter()
         self.workers: frozenset[str] = frozenset()
         self.client: Client | None = None
-        self.suite: Future | None = None
+        self.suites: dict[str, Future] = {}
         self.news = threading.Event()
         self.looked = self.usable = self.connected = time.monotonic()
         self.said_waiting = False
@@ -158,20 +158,18 @@ class _Cluster(Generic[Key]):
     # --- the connection
 
     def connect(self) -> None:
-        """Connect, and let the workers have the course's files. Raises `WorkerError` if no scheduler answers."""
+        """Connect to the scheduler. Raises `WorkerError` if it does not answer."""
         try:
             client = Client(self.address, timeout=CONNECT_SECONDS, set_as_default=False, name="course")
         except (OSError, ValueError, TypeError) as error:
             raise WorkerError(f"no scheduler answers at {self.address}: {error}") from None
         self.client = client
-        # As a task of its own it is made again wherever the worker that held it is lost, and gone with this client.
-        self.suite = client.submit(_unchanged, self.packed, key=f"course-suite-{uuid.uuid4().hex}", pure=False)
         self.connected, self.looked = time.monotonic(), 0.0
 
     def close(self) -> None:
         """Let go of the cluster: its workers stop grading for this client, and remove the course's files."""
         self.given.clear()
-        self.suite = None
+        self.suites.clear()
         if self.client is not None:
             with contextlib.suppress(OSError, RuntimeError):
                 self.client.close(timeout=5)
@@ -206,12 +204,18 @@ class _Cluster(Generic[Key]):
         return not self.waiting.over or bool(self.given)
 
     def _give(self, worker: str, key: Key, task: Task) -> None:
+        if worker not in self.suites:
+            # Each worker's own, gone with this client. Of one that they shared, Dask would drop the copies that rest.
+            self.suites[worker] = self._submit(worker, _unchanged, self.packed)
+        future = self._submit(worker, _grade, self.suites[worker], task)
+        self.given[worker] = _Given(key, task, future)
+        future.add_done_callback(lambda _: self.news.set())
+
+    def _submit(self, worker: str, function: Callable[..., object], *arguments: object) -> Future:
         assert self.client is not None
         # Names of tasks are seen on the scheduler's pages, so they tell nothing.
         name = f"course-{uuid.uuid4().hex}"
-        future = self.client.submit(_grade, self.suite, task, key=name, workers=[worker], pure=False)
-        self.given[worker] = _Given(key, task, future)
-        future.add_done_callback(lambda _: self.news.set())
+        return self.client.submit(function, *arguments, key=name, workers=[worker], pure=False)
 
     def next_records(self) -> list[tuple[Key, Record]]:
         """Wait for results, not for long, and return the records among them."""
@@ -295,6 +299,7 @@ class _Cluster(Generic[Key]):
     def _lose(self, worker: str) -> tuple[Key, Record] | None:
         """A worker is gone, and what it had is given to another, unless that has cost several already."""
         given = self.given.pop(worker)
+        self.suites.pop(worker, None)
         self.say(f"worker {worker} was lost, so its work goes to others")
         self.lost[given.key] += 1
         if self.lost[given.key] % LOST:
