@@ -87,6 +87,8 @@ def test_the_zip_has_points_for_each_test_and_depends_on_sources_only(released: 
         names = set(zipped.namelist())
         assert {f"tests/{question}.py" for question in FULL} <= names
         assert {"setup.sh", "run_autograder", "otter_config.json"} <= names
+        # `otter run ps1.py` refuses a second module beside the first.
+        assert not [name for name in names if re.fullmatch(r"files/[^/]+\.py", name)]
         assert json.loads(zipped.read("otter_config.json"))["show_hidden"] is True
         text = zipped.read("tests/softmax.py").decode()
     points = [float(outcome) for outcome in re.findall(r"@test_case\(points=([\d.]+)", text)]

@@ -64,7 +64,9 @@ def release_files(course: Course, problem_set: ProblemSet) -> dict[str, bytes]:
             files[f"student/{copy.relative_to(student)}"] = _settled(content) if copy.suffix == ".ipynb" else content
         [zipped] = (folder / "made/autograder").glob("*.zip")
         with zipfile.ZipFile(zipped) as made:
-            files["autograder.zip"] = archive({path: made.read(path) for path in made.namelist() if not path.endswith("/")})
+            # otter copies its files beside a submission, and takes a second module there for a second submission.
+            kept = [path for path in made.namelist() if not path.endswith("/") and path != "files/payoffs.py"]
+            files["autograder.zip"] = archive({path: made.read(path) for path in kept})
     # otter makes notebooks only, but takes modules.
     files[f"student/{module}.py"] = problem_set_files(course, problem_set)[f"{problem_set.slug}/{module}.py"]
     return files
