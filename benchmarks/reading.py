@@ -31,8 +31,8 @@ from autograder.grades import grades  # noqa: E402
 from autograder.intake import Submission  # noqa: E402
 from autograder.journal import Journal  # noqa: E402
 from autograder.reading import essays  # noqa: E402
-from autograder.reading_desk import Desk  # noqa: E402
-from autograder.reading_server import ReadingServer  # noqa: E402
+from autograder.reading.desk import Desk  # noqa: E402
+from autograder.reading.server import ReadingServer  # noqa: E402
 from tests.support import records  # noqa: E402
 from tests.support.browsing import TOKEN, jupyter_server, tab_of  # noqa: E402
 

@@ -21,8 +21,8 @@ from autograder.grades import Manual, grades
 from autograder.intake import Submission
 from autograder.journal import Journal
 from autograder.reading import essays
-from autograder.reading_desk import Desk, version
-from autograder.reading_server import MOST_BODY, ReadingServer
+from autograder.reading.desk import Desk, version
+from autograder.reading.server import MOST_BODY, ReadingServer
 from tests.support import records
 
 if TYPE_CHECKING:

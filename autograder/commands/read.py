@@ -99,8 +99,8 @@ def _serve(
     course: Course, chosen: ProblemSet, journal: Journal, answers: Sequence[Essay], *, named: bool, port: int
 ) -> NoReturn:
     # Imported here: what makes pages takes a second to load.
-    from autograder.reading_desk import Desk
-    from autograder.reading_server import ReadingServer
+    from autograder.reading.desk import Desk
+    from autograder.reading.server import ReadingServer
 
     with explaining(journal), journal.locked(say_waiting):
         bring_up_to_date(course, chosen, journal, journal.root.parent, gradebook_url(journal.root.parent))

@@ -15,7 +15,7 @@ from autograder.assignment import Question
 from autograder.feedback.html import render
 from autograder.grades import Manual
 from autograder.reading import Essay
-from autograder.reading_desk import MOST_COMMENT, Desk, version
+from autograder.reading.desk import MOST_COMMENT, Desk, version
 
 RUBRIC_KEYS = "123456789"
 COMMENT_KEYS = "qwertyuio"  # the row below the digits

@@ -1,4 +1,7 @@
-"""Written answers as a CSV file that goes out to a reader, anonymous, and comes back with points and comments."""
+"""Written answers for a reader, anonymous: here as a CSV file that goes out and comes back with points and comments.
+
+`desk` and `server` are the same on a page.
+"""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from autograder.course import CourseError
 from autograder.feedback.reading_page import reading_page
 from autograder.gradebook import GradebookError
 from autograder.journal import JournalError
-from autograder.reading_desk import Desk, Kept, Save, version
+from autograder.reading.desk import Desk, Kept, Save, version
 from autograder.text import visible
 
 MOST_BODY = 64 * 1024  # bytes; a comment of the longest kind, all of it escaped, fits
