@@ -12,7 +12,6 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,6 +21,7 @@ from autograder.grades import changed_points, grades
 from autograder.intake import Submission
 from autograder.journal import Journal, JournalError
 from tests.support import records
+from tests.support.signals import hear_ctrl_c
 
 TINY = Path(__file__).resolve().parent / "tiny_course"
 COURSE = Path(sys.executable).parent / "course"
@@ -167,8 +167,7 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(root: Path) -> None:
     process = subprocess.Popen(
         [COURSE, "grade", "tiny", place, "--jobs", "1"], cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         text=True, start_new_session=True,
-        # A shell that starts the tests in the background has them ignore Ctrl-C, and what they start inherits it.
-        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
+        preexec_fn=hear_ctrl_c,
     )  # fmt: skip
     deadline = time.monotonic() + 120
     while not list(root.glob("results/tiny/s*/001.json")) and time.monotonic() < deadline:

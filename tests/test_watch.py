@@ -30,6 +30,7 @@ from autograder.suite_hash import suite_hash
 from autograder.turns import Turns
 from tests.support import crashes
 from tests.support.records import provenance, record, score, verdict
+from tests.support.signals import hear_ctrl_c
 
 COURSE = Path(sys.executable).with_name("course")
 DAY = datetime.datetime(2026, 9, 14, 12, tzinfo=datetime.UTC)
@@ -55,7 +56,12 @@ class Watch:
         command = [COURSE, "watch", "tiny", self.inbound, "--jobs", "1"]
         self.said = b""
         self.process = subprocess.Popen(
-            [*map(str, command)], cwd=self.course, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+            [*map(str, command)],
+            cwd=self.course,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            preexec_fn=hear_ctrl_c,
         )
 
     def submit(self, student: str, number: int, source: str, *, whole: bool = True) -> Path:
@@ -89,10 +95,9 @@ class Watch:
     def end(self, by: signal.Signals) -> str:
         """End it; returns what it said last."""
         assert self.process is not None
-        assert self.process.stdout is not None
         self.process.send_signal(by)
-        rest = self.process.stdout.read().decode()
-        assert self.process.wait(SECONDS) == 0, rest
+        rest = self.process.communicate(timeout=SECONDS)[0].decode()
+        assert self.process.returncode == 0, rest
         return rest
 
     def records(self) -> list[str]:
