@@ -464,6 +464,25 @@ def test_show_says_why_points_were_lost(
     assert (nobody.exit_code, "no attempt of s999 at ps1" in nobody.output) == (2, True)
 
 
+def test_an_anonymous_report_names_nobody(graded_for_reading: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    app = typer.Typer()
+    app.command()(pages.report)
+    roster, path = tmp_path / "roster.csv", tmp_path / "anonymous.html"
+    roster.write_text(
+        "student,name,section\ns001,Full Name,A\ns002,,\ns003,,\ns016,,\ns900,Other Name,B\n", encoding="utf-8"
+    )
+    options = ["--anonymous", "--roster", str(roster), "--to", str(path), "--results", str(graded_for_reading)]
+    done = CliRunner().invoke(app, ["ps1", *options])
+    assert done.exit_code == 0, done.output
+    text = path.read_text(encoding="utf-8")
+    called = re.findall(r'<tr><th scope="row">(student \d)</th>\s*<td', text)
+    assert sorted(set(called)) == [f"student {number}" for number in range(1, 6)]
+    for word in ("s001", "s002", "s003", "s016", "s900", "Full Name", "Other Name", 'href="staff'):
+        assert word not in text
+    assert not list(tmp_path.glob("staff/*"))
+
+
 def test_the_command_writes_the_page(graded_for_reading: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     app = typer.Typer()

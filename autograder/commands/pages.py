@@ -121,6 +121,10 @@ def report(
     problem_set: ProblemSetName,
     to: Annotated[Path | None, typer.Option(help="The page's file; results/<problem set>/report.html if not given.")] = None,
     section: Section = None,
+    anonymous: Annotated[
+        bool,
+        typer.Option("--anonymous", help="Call students by numbers, and write no page for each: report-anonymous.html."),
+    ] = False,
     roster: RosterFile = None,
     results: Results = None,
     as_json: AsJson = False,
@@ -138,7 +142,7 @@ def report(
     journal = open_journal(course, chosen, results)
     known = open_roster(course, roster)
     wanted = in_section(known, section)
-    path = to or journal.root / "report.html"
+    path = to or journal.root / ("report-anonymous.html" if anonymous else "report.html")
     try:
         staff_folder(path)
     except ValueError as error:
@@ -155,18 +159,19 @@ def report(
         if (released := course.root / "student_template" / chosen.slug / f"{chosen.assignment.module}{form}").is_file()
     ]
     made = datetime.datetime.now(datetime.UTC)
-    students = [*(grade.student for grade in counting), *now.ungraded]
+    students = [] if anonymous else [*(grade.student for grade in counting), *now.ungraded]
     pairs = similar_pairs(sources, template)
     page = staff_page(
         chosen,
         journal,
         now,
-        roster=known,
+        roster=None if anonymous else known,
         pairs=pairs,
         discounted=bool(template),
         due=course.listing(chosen.slug).due,
         made=made,
         linked=students,
+        anonymous=anonymous,
     )
     graded = {grade.student: grade for grade in counting}
     with explaining(journal), progress("writing") as bar:
@@ -176,7 +181,7 @@ def report(
             person = known.person(student) if known else Person()
             own = student_page(chosen, journal, student, graded.get(student), person, made=made, report=path.name)
             (path.parent / page_name(student)).write_text(own, encoding="utf-8")
-        for pair in pairs[:MOST_PAIRS]:
+        for pair in [] if anonymous else pairs[:MOST_PAIRS]:
             one, other = sources[pair.one], sources[pair.other]
             lines = shared_lines(one, other, template)
             texts = code_of(*one), code_of(*other)

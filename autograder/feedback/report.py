@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import datetime
 import hashlib
+import secrets
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -40,16 +41,20 @@ def staff_page(
     due: datetime.datetime,
     made: datetime.datetime,
     linked: Collection[str] = (),
+    anonymous: bool = False,
 ) -> str:
     """The page as one HTML document that loads nothing. The students in `linked` have pages of their own beside it.
 
-    `pairs` are the students with shared code; `discounted` says that the template's own was left out of it.
+    `pairs` are the students with shared code; `discounted` says that the template's own was left out of it. If `anonymous`,
+    students have numbers, drawn anew for each page.
     """
     grades = standing.grades
     script = files("autograder.feedback").joinpath("templates", "sort.js").read_text(encoding="utf-8")
     attempts = {student: journal.attempts(student) for student in journal.students()}
     moments = [attempt.moment for own in attempts.values() for attempt in own]
     points = [grade.points for grade in grades]
+    students = {*attempts, *standing.missing, *standing.ungraded, *(grade.student for grade in grades)}
+    called = _called(sorted(students | {student for pair in pairs for student in (pair.one, pair.other)}), anonymous)
     return render(
         "report.html",
         assignment=problem_set.assignment,
@@ -69,7 +74,9 @@ def staff_page(
         faults=faults((student, journal.records(student)) for student in attempts),
         ungraded=standing.ungraded,
         missing=standing.missing,
-        students=_students(standing, roster, attempts),
+        students=sorted(_students(standing, roster, attempts), key=lambda row: called[row.student]),
+        called=called,
+        anonymous=anonymous,
         sections=_sections(grades, roster),
         shares=charts.question_shares(by_question(problem_set, grades)) if grades else "",
         linked=frozenset(linked),
@@ -91,6 +98,16 @@ def staff_page(
         script=Markup(script),
         script_hash="sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
+
+
+def _called(students: Sequence[str], anonymous: bool) -> dict[str, str]:
+    """What each student is called on the page."""
+    if not anonymous:
+        return {student: student for student in students}
+    # Drawn without a seed, for whoever could draw them again would know whose they are.
+    numbers = secrets.SystemRandom().sample(range(1, len(students) + 1), len(students))
+    digits = len(str(len(students)))
+    return {student: f"student {number:0{digits}}" for student, number in zip(students, numbers, strict=True)}
 
 
 @dataclass(frozen=True)
