@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from autograder.assignment import Question
 from autograder.grades import Grade
 from autograder.intake import Roster
+from autograder.standing import named
 
 # What a spreadsheet may take for the beginning of a formula, also after white space, and also in full width.
 _FORMULA = re.compile(r"[\t\r\n]|\s*[=+\-@＝＋－＠]")
@@ -63,6 +64,6 @@ def defused(text: str) -> str:
 
 
 def waiting_answers(grades: Sequence[Grade]) -> list[str]:
-    """Whose written answers a person has still to grade, as a sentence; empty if there is none."""
+    """Whose written answers a person has still to read, as a sentence; empty if there is none."""
     students = [grade.student for grade in grades if not grade.complete]
-    return [f"written answers are not graded yet of: {', '.join(students)}"] if students else []
+    return [f"written answers not read yet: {named(students)}"] if students else []

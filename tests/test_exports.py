@@ -232,7 +232,7 @@ def test_a_row_that_is_there_twice_is_filled_once(tmp_path: Path, roster: Roster
 
 def test_whose_written_answers_wait_is_said() -> None:
     several = [grade("s001", manual={}), grade("s002", manual={}, answered=False), grade("s003", manual={})]
-    assert waiting_answers(several) == ["written answers are not graded yet of: s001, s003"]
+    assert waiting_answers(several) == ["written answers not read yet: s001, s003"]
     assert waiting_answers(several[1:2]) == []
 
 

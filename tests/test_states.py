@@ -120,7 +120,7 @@ def test_an_export_says_whose_written_answers_wait(root: Path, journal: Journal,
     hand_in(journal, "s002", 3, answered=False)
     answer = run(root, "export", "tiny", form)
     assert answer.returncode == 1
-    assert "written answers are not graded yet of: s001\n" in answer.stdout
+    assert "written answers not read yet: s001\n" in answer.stdout
 
 
 # --- file systems, terminals, keys
