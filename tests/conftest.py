@@ -43,8 +43,8 @@ settings.load_profile("fixed")
 
 @pytest.hookimpl(optionalhook=True)  # also where xdist is switched off
 def pytest_xdist_auto_num_workers() -> int:
-    """One process more than cores: tests wait for limits, browsers and other processes a third of their time."""
-    return len(os.sched_getaffinity(0)) + 1
+    """Two processes more than cores: tests wait for limits, browsers and other processes a third of their time."""
+    return len(os.sched_getaffinity(0)) + 2
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -74,7 +74,7 @@ def test_the_examples_score_what_their_readme_says(examples: list[dict[str, Any]
 # Two of each; `python -m tests.support.example_tables` grades all. Those of problem set 6 do not train.
 SAMPLES = {
     "ps2": ("s002", "s003"),
-    "ps3": ("s003", "s005"),
+    "ps3": ("s004", "s005"),
     "ps4": ("s004", "s006"),
     "ps5": ("s004", "s006"),
     "ps6": ("s005", "s006"),

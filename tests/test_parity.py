@@ -15,7 +15,7 @@ SCRIPT = ROOT / "benchmarks/parity.py"
 
 
 def parity(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, str(SCRIPT), "--problem-set", "ps1", "--sample", "2", *map(str, arguments)]
+    command = [sys.executable, str(SCRIPT), "--problem-set", "ps1", "--sample", "1", *map(str, arguments)]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
 
 
@@ -26,7 +26,7 @@ def test_the_points_of_each_question_are_the_same_and_a_difference_is_found(tmp_
     assert ended.returncode == 0, ended.stderr
     rows = re.findall(r"^\| ps1 \| (\w+) \| (\d+) \| (\d+) of (\d+) \| (\d+) of (\d+) \|$", ended.stdout, re.M)
     count = sum(int(count) for _, count, *_ in rows)
-    assert count >= 2
+    assert count >= 1
     assert all(len({count, *same}) == 1 for _, count, *same in rows)
 
     # One kept point is changed: the table must say so, and nothing is graded anew.
