@@ -13,6 +13,7 @@ import yaml
 
 from autograder.assignment import Explanation
 from autograder.course import CourseError, ProblemSet, find_root, load_course, read_yaml
+from autograder.limits import Limits, QuestionLimits
 from autograder.suite_hash import suite_hash
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -462,3 +463,39 @@ def test_a_key_that_stands_twice_deep_inside_is_told(tmp_path: Path) -> None:
 def test_a_ledger_without_rows_is_told(course_copy: Path, rows: Any) -> None:
     edit_yaml(course_copy / "assignments" / "ledger.yml", lambda content: content.update(rows=rows))
     assert complaint(course_copy).startswith(f"{course_copy / 'assignments' / 'ledger.yml'}: rows: ")
+
+
+# --- limits
+
+
+def test_limits_are_said_in_bytes_and_shared() -> None:
+    limits = Limits(message_mb=2, output_kb=3, call_seconds=4)
+    assert (limits.message_bytes, limits.output_bytes) == (2 * 2**20, 3 * 2**10)
+    half = limits.at_share(0.5)
+    assert (half.call_seconds, half.load_seconds, half.submission_seconds) == (2, 10, 60)
+    assert (half.processor_seconds, half.memory_mb, half.message_mb) == (60, 512, 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "least"), [("open_files", 16), ("message_mb", 1), ("threads", 1), ("scratch_files", 1), ("memory_mb", 1)]
+)
+def test_a_limit_has_a_least_value(name: str, least: int) -> None:
+    assert getattr(Limits(**{name: least}), name) == least
+    with pytest.raises(ValueError, match=name):
+        Limits(**{name: least - 1})
+
+
+def test_a_question_adds_no_time_or_some() -> None:
+    assert QuestionLimits(submission_seconds=0, processor_seconds=0).call_seconds is None
+    for name in ("submission_seconds", "processor_seconds"):
+        with pytest.raises(ValueError, match=name):
+            QuestionLimits(**{name: -1})
+
+
+def test_only_extensions_of_a_problem_set_move_its_last_due_date(course_copy: Path) -> None:
+    before = load_course(course_copy)
+    later = {"student": "s001", "problem_set": "ps2", "until": "2027-01-01T00:00:00+00:00"}
+    edit_yaml(course_copy / "course.yml", lambda content: content.update(extensions=[later]))
+    after = load_course(course_copy)
+    assert after.last_due("ps1") == before.last_due("ps1")
+    assert after.last_due("ps2").isoformat() == "2027-01-01T00:00:00+00:00"

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.course import Course, Extension, Late, Policy, load_course
-from autograder.grades import Grade, Manual, cents, days_late, grade, grades, ungraded
+from autograder.grades import Grade, Manual, cents, changed_points, days_late, grade, grades, ungraded
 from autograder.intake import Submission
 from autograder.journal import Attempt, Journal, Stored
 from autograder.record import Record
@@ -476,3 +476,16 @@ def test_late_in_course_yml_is_read_for_its_student(journal: Journal) -> None:
         assert [each.points for each in grades(late, TINY_SET, journal)] == [7.2, 8]
     finally:
         late.settings.late.clear()
+
+
+def test_only_points_that_changed_are_said() -> None:
+    whole = records.record([records.score(question) for question in TINY_SET.assignment.questions])
+    same = replace(graded(2, DUE), stored=Stored(1, 1, Path("001.json"), whole))
+    assert changed_points(TINY_SET, [same]) == []
+    [said, *_] = changed_points(TINY_SET, [graded(2, DUE)])
+    assert "is new since 1 of 1 were graded" in said
+
+
+def test_a_share_of_a_day_is_said_in_the_plural() -> None:
+    late = graded(8, DUE + DAY, Policy(closes_after_days=0.5))
+    assert late.notes == ["1 day late: nothing is earned after 0.5 days."]

@@ -543,3 +543,21 @@ def test_an_audit_notes_tolerances_and_lets_nothing_fail() -> None:
     assert [tolerance for _, tolerance in audit.tolerances] == [0.25]
     with testing_values.audited(lenient=False), pytest.raises(testing.Mismatch):
         testing.close([1.0], [2.0], atol=0.25, name="f(x)")
+
+
+# --- refuses
+
+
+def test_a_call_must_raise_a_value_error_and_no_other() -> None:
+    def rejects(x: object) -> object:
+        raise ValueError("no mask")
+
+    def breaks(x: object) -> object:
+        raise TypeError("not callable")
+
+    testing.refuses(rejects, 1, name="f(1)", why="1 is no mask")
+    assert said(testing.refuses, abs, -1, name="f(-1)", why="it is no mask") == (
+        "f(-1) must raise ValueError, because it is no mask; it returned 1"
+    )
+    with pytest.raises(TypeError, match="not callable"):
+        testing.refuses(breaks, 1, name="f(1)", why="1 is no mask")
