@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import builtins
 import json
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ import pytest
 from autograder import kit
 from autograder.runtime import loading, wire
 from autograder.runtime.notebook import process_unchanged
+from autograder.runtime.time_limit import time_limit
 
 NAME = "handed_in"
 Loaded = tuple[dict[str, Any], loading.Report]
@@ -301,9 +303,21 @@ def test_code_that_catches_everything_once_is_stopped_by_the_second_alarm() -> N
     assert "never" not in loaded[0]
 
 
-def test_the_alarm_is_off_afterwards() -> None:
-    import signal
+def test_an_alarm_that_comes_while_the_limit_is_left_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_timer = signal.setitimer
 
+    def late(which: int, seconds: float, interval: float = 0.0) -> None:
+        if seconds == 0:
+            signal.raise_signal(signal.SIGALRM)
+        set_timer(which, seconds, interval)
+
+    monkeypatch.setattr(signal, "setitimer", late)
+    with time_limit(60):
+        pass
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_the_alarm_is_off_afterwards() -> None:
     before = signal.getsignal(signal.SIGALRM)
     module("x = 1\n", seconds=5)
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
