@@ -42,7 +42,12 @@ class time_limit:
         cls._for_good = True
 
     @staticmethod
-    def _stop(number: int, _frame: types.FrameType | None) -> None:
+    def _stop(number: int, frame: types.FrameType | None) -> None:
+        # On a busy machine an alarm may come while the limit is being left; raised there, it would leave the timer on.
+        while frame is not None:
+            if frame.f_code is time_limit.__exit__.__code__:
+                return
+            frame = frame.f_back
         seconds = time_limit._seconds
         if number == signal.SIGPROF or not time_limit._for_good:
             raise TimeUp(f"did not finish within {seconds:g} s")
